@@ -16,6 +16,7 @@ also ``@cython.inline``                           inline; with a public name, in
 ``@struct`` before a class                        a C struct
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
 ``NAME = 3`` in an ``IntFlag`` or ``IntEnum``     a C constant, used as ``Kind.NAME``
+``for n in range(m)``                             a loop over a C number of the type of ``m``
 an import from a kernel                           an import by C names, as far as it declares them
 an import from a module beside a ``.pxd``         the functions of a C header
 a type from another module                        a Python object
@@ -23,8 +24,9 @@ a type from another module                        a Python object
 
 For ``motion/bodies.py`` this writes ``motion/bodies.pxd`` and ``motion/bodies.py`` below
 ``build/generated``.  The ``.py`` has the source's lines under the same numbers, without the
-declarations, which are in the ``.pxd``.  A file whose text stays the same is not written again.  So
-a kernel is compiled again only if its source, or a declaration that it uses, has changed.
+declarations, which are in the ``.pxd``, and with the types of loop variables behind docstrings.  A
+file whose text stays the same is not written again.  So a kernel is compiled again only if its
+source, or a declaration that it uses, has changed.
 """
 
 from __future__ import annotations
@@ -168,7 +170,8 @@ class Declarations:
             for module, alias in self.imports(kernel):
                 if module in self.kernels and alias.name in self.kernels[module].functions:
                     self.kernels[module].exported.add(alias.name)
-        for key in Inference(self).reasons:
+        self.inference = Inference(self)
+        for key in self.inference.reasons:
             self.function(key).let_raise()
 
     def files(self) -> dict[str, str]:
@@ -435,6 +438,7 @@ class Declarations:
         n_before = int(ast.get_docstring(function.node) is not None)
         first = function.node.body[n_before].lineno
         body = textwrap.dedent("\n".join(lines[first - 1 : _end(function.node)]))
+        body = "\n".join([*self._loops(function.node), body])
         return [f"{declared}:", *textwrap.indent(body, "    ").split("\n")]
 
     def _cimports(self, kernel: Kernel) -> list[str]:
@@ -524,6 +528,7 @@ class Declarations:
             lines[first - 1 : last] = [text] + [""] * (last - first)
 
         members = self._name_members(kernel, lines)
+        self._declare_loops(kernel, lines)
         for node in kernel.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 if node.module == f"{self.package.name}._kernel":
@@ -557,6 +562,21 @@ class Declarations:
                 else:
                     self._decorate(kernel, function, lines, is_declared)
         return "\n".join(lines)
+
+    def _loops(self, node: ast.FunctionDef) -> list[str]:
+        """Return the declarations of the loop variables of a function."""
+        return [f"{name}: cython.{kind}" for name, kind in self.inference.loops(node).items()]
+
+    def _declare_loops(self, kernel: Kernel, lines: list[str]) -> None:
+        """Declare the variables of loops behind the docstring of each function."""
+        for node in ast.walk(kernel.tree):
+            if isinstance(node, ast.FunctionDef) and (loops := self._loops(node)):
+                first = node.body[0]
+                if not ast.get_docstring(node):
+                    raise kernel.fail(node, f"{node.name} needs a docstring, or `{loops[0]}`")
+                at, line = _end(first) - 1, lines[_end(first) - 1].encode()
+                head, rest = line[: first.end_col_offset], line[first.end_col_offset or 0 :]
+                lines[at] = (head + "".join(f"; {each}" for each in loops).encode() + rest).decode()
 
     def _name_members(self, kernel: Kernel, lines: list[str]) -> dict[str, set[str]]:
         """Write ``Has.MASS`` as the C constant ``Has_MASS``; return the names used, by enum."""

@@ -1,9 +1,12 @@
-"""Find which C functions of kernels may raise, from their statements and from what they call.
+"""Find what the sources of kernels do not say: which C functions may raise, and the types of loops.
 
-A C function that does not say so swallows its exceptions.  One that does costs its callers a test.
-A function may raise if it has `raise` or `assert`; if it creates, converts or compares Python
-objects; or if it calls Python, or a C function that may raise.  A method may raise if one that
-overrides it does.
+**Loops.** The variable of a loop over `range` has the C type of its bounds, `int` or `Py_ssize_t`,
+unless it is declared.
+
+**Exceptions.** A C function that does not say so swallows its exceptions.  One that does costs its
+callers a test.  A function may raise if it has `raise` or `assert`; if it creates, converts or
+compares Python objects; or if it calls Python, or a C function that may raise.  A method may raise
+if one that overrides it does.
 
 Errors that cannot happen do not count: a kernel has no None where it declares a list, a memoryview
 or another kernel, and the step of a slice is never 0.  `tests/_kernel/test_kernel_inference.py`
@@ -17,12 +20,14 @@ from dataclasses import dataclass
 from typing import Any
 
 # What the type of an expression is, as far as it matters here.
-NUMBER = "number"  # a C number, or a C type of a header
-SMALL = "small number"  # a C number whose absolute value Cython takes from an object
+NUMBER = "c:"  # a C number of any type, or a C type of a header; "c:int" is a C int
+INT = "c:int"
+SIZE = "c:Py_ssize_t"
 OBJECT = "object"
 BUILTIN = {"list", "dict", "tuple", "set", "frozenset", "str", "bytes"}
 SAFE = {"abs", "min", "max", "bool", "int", "float"}  # for C numbers
-SMALL_TYPES = {"cython.schar", "cython.short"}
+SMALL = {"c:schar", "c:short"}  # Cython takes their absolute values from objects
+WIDTHS = ("c:bint", *sorted(SMALL), INT, SIZE)  # whole numbers, by what C makes of two of them
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 Key = tuple[str, str, str]  # kernel, class or "", function
 
@@ -58,28 +63,50 @@ class Inference:
         self.declarations = declarations
         self.kernels = declarations.kernels
         self.reasons: dict[Key, str] = {}
+        self.ranges: dict[ast.FunctionDef, dict[str, set[Type]]] = {}
         self.header_functions = declarations.header_functions()
+        self._named: dict[tuple[str, str], Type] = {}  # by kernel and name
+        self._origins: dict[str, dict[str, str]] = {}  # by kernel, the modules of imported names
         calls: dict[Key, set[Key]] = {}
         for key, node in self._functions():
             reader = _Reader(self, key, node)
-            calls[key] = reader.calls
-            if reader.reason:
-                self.reasons[key] = reader.reason
+            self.ranges[node] = reader.ranges
+            if self._is_c(key):
+                calls[key] = reader.calls
+                if reader.reason:
+                    self.reasons[key] = reader.reason
         for key, others in self._overriding():
             calls.setdefault(key, set()).update(others)
         self._spread(calls)
 
+    def loops(self, node: ast.FunctionDef) -> dict[str, str]:
+        """Return the C type of each variable of a loop in a function that is not declared."""
+        declared = {each.arg for each in node.args.args}
+        declared |= {
+            each.target.id
+            for each in ast.walk(node)
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        }
+        return {
+            name: kind.removeprefix("c:")
+            for name, kinds in self.ranges.get(node, {}).items()
+            if name not in declared and (kind := _common([*kinds])) in (INT, SIZE)
+        }
+
     def _functions(self) -> list[tuple[Key, ast.FunctionDef]]:
-        found = []
-        for kernel in self.kernels.values():
-            for name, function in kernel.functions.items():
-                found.append(((kernel.name, "", name), function.node))
-            for owner, methods in kernel.methods.items():
-                found += [
-                    ((kernel.name, owner, name), function.node)
-                    for name, function in methods.items()
-                ]
-        return found
+        return [
+            ((kernel.name, getattr(owner, "name", ""), node.name), node)
+            for kernel in self.kernels.values()
+            for owner in [kernel.tree, *kernel.classes.values()]
+            for node in owner.body
+            if isinstance(node, ast.FunctionDef)
+        ]
+
+    def _is_c(self, key: Key) -> bool:
+        """Return whether a function is one of C."""
+        kernel, owner, name = key
+        methods = self.kernels[kernel].methods
+        return name in (methods[owner] if owner else self.kernels[kernel].functions)
 
     def _overriding(self) -> list[tuple[Key, set[Key]]]:
         """Return each method of a base and of a class with the same method, in both directions."""
@@ -120,6 +147,12 @@ class Inference:
 
     def named(self, kernel: Any, name: str) -> Type:
         """Return the type that a name in an annotation stands for."""
+        known = self._named.get((kernel.name, name))
+        if known is None:
+            known = self._named[kernel.name, name] = self._find_named(kernel, name)
+        return known
+
+    def _find_named(self, kernel: Any, name: str) -> Type:
         if name in kernel.classes or name in kernel.structs:
             return Kind(kernel.name, name)
         if name in BUILTIN:
@@ -133,6 +166,26 @@ class Inference:
                 is_header = self.declarations.is_c(module, alias.name)
                 return NUMBER if is_header else OBJECT
         return OBJECT
+
+    def constant(self, kernel: Any, name: str) -> str:
+        """Return the C type of a constant that a kernel has or imports; "" if it is none."""
+        if name in kernel.constants:
+            kind: str = kernel.constants[name][0]
+            return kind
+        module = self.origin(kernel, name)
+        known = self.declarations.constants_of(module) if module else {}
+        return known[name][0] if name in known else ""
+
+    def origin(self, kernel: Any, name: str) -> str:
+        """Return the module from which a kernel imports a name, anywhere in it; "" if none."""
+        if kernel.name not in self._origins:
+            self._origins[kernel.name] = {
+                alias.asname or alias.name: node.module or ""
+                for node in ast.walk(kernel.tree)
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+            }
+        return self._origins[kernel.name].get(name, "")
 
     def type_of(self, kernel: Any, node: ast.expr | None) -> Type:
         """Return the type of an annotation."""
@@ -151,14 +204,16 @@ class Inference:
             inner = self.type_of(kernel, node.value)
             if any(isinstance(each, ast.Slice) for each in ast.walk(node.slice)):
                 return Kind(item=inner, is_view=True)
-            return inner if inner == OBJECT or inner in BUILTIN else Kind(item=inner)
+            if inner == OBJECT or inner in BUILTIN:
+                return inner
+            for _ in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+                inner = Kind(item=inner)
+            return inner
         if isinstance(node, ast.Attribute):
             name = ast.unparse(node)
             if name.startswith("cython.p_"):
-                return Kind(item=NUMBER)
-            if name in SMALL_TYPES:
-                return SMALL
-            return NUMBER if name.startswith("cython.") else OBJECT
+                return Kind(item=f"c:{name.removeprefix('cython.p_')}")
+            return f"c:{node.attr}" if name.startswith("cython.") else OBJECT
         return self.named(kernel, node.id) if isinstance(node, ast.Name) else OBJECT
 
     def field(self, kind: Kind, name: str) -> Type | None:
@@ -212,6 +267,7 @@ class _Reader:
         self.kernel = inference.kernels[key[0]]
         self.reason = ""
         self.calls: set[Key] = set()
+        self.ranges: dict[str, set[Type]] = {}  # by loop variable: the types of its bounds
         self.locals: dict[str, Type] = {}
         self.returns = inference.type_of(self.kernel, node.returns)
         for each in node.args.args:
@@ -277,16 +333,18 @@ class _Reader:
             self._block(node.orelse)
 
     def _loop(self, node: ast.For) -> None:
-        target = self._type(node.target)
         if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range":
-            for each in node.iter.args:
-                self._convert(node, self._type(each), NUMBER)
+            kinds = [self._type(each) for each in node.iter.args]
+            for each in kinds:
+                self._convert(node, each, NUMBER)
             if any(not _is_whole(each) for each in node.iter.args[2:]):
                 self._raise(node, "has a range whose step is not constant")
-            if isinstance(node.target, ast.Name) and node.target.id not in self.locals:
-                self.locals[node.target.id] = NUMBER
+            if isinstance(node.target, ast.Name):
+                kind = _common(kinds)
+                self.ranges.setdefault(node.target.id, set()).add(kind)
+                self.locals.setdefault(node.target.id, kind)
         elif self._type(node.iter) in ("list", "tuple"):
-            self._convert(node, OBJECT, target)
+            self._convert(node, OBJECT, self._type(node.target))
         else:
             self._raise(node, f"iterates over {ast.unparse(node.iter)}")
         self._block(node.body)
@@ -341,8 +399,9 @@ class _Reader:
         """Return the type of an expression, and note what in it may raise."""
         match node:
             case ast.Constant():
-                is_number = isinstance(node.value, (int, float)) or node.value is None
-                return NUMBER if is_number else OBJECT
+                if type(node.value) is int:
+                    return INT
+                return NUMBER if isinstance(node.value, float | bool | None) else OBJECT
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
@@ -354,13 +413,14 @@ class _Reader:
             case ast.BinOp():
                 types = [self._type(node.left), self._type(node.right)]
                 self._arithmetic(node, types)
-                return NUMBER
+                return NUMBER if isinstance(node.op, ast.Div) else _common(types)
             case ast.UnaryOp():
                 if isinstance(node.op, ast.Not):
                     self._truth(node.operand)
                     return NUMBER
-                self._arithmetic(node, [self._type(node.operand)])
-                return NUMBER
+                found = self._type(node.operand)
+                self._arithmetic(node, [found])
+                return found
             case ast.BoolOp():
                 self._truth(node)
                 return _common([self._type(each) for each in node.values])
@@ -381,27 +441,18 @@ class _Reader:
             return self.locals[node.id]
         if node.id in ("True", "False", "None"):
             return NUMBER
-        if self._is_constant(node.id):
-            return NUMBER
+        if kind := self.inference.constant(self.kernel, node.id):
+            return f"c:{kind}"
         if isinstance(node.ctx, ast.Load):
             self._raise(node, f"finds {node.id} in the module")
         return OBJECT
 
-    def _is_constant(self, name: str) -> bool:
-        declarations = self.inference.declarations
-        if name in self.kernel.constants:
-            return True
-        return any(
-            (alias.asname or alias.name) == name and alias.name in declarations.constants_of(module)
-            for module, alias in declarations.imports(self.kernel)
-        )
-
     def _attribute(self, node: ast.Attribute) -> Type:
         if isinstance(node.value, ast.Name) and node.value.id in (*self.kernel.enums, "cython"):
-            return NUMBER
+            return INT
         owner = self._type(node.value)
         if isinstance(owner, Kind) and owner.is_view and node.attr == "shape":
-            return Kind(item=NUMBER)
+            return Kind(item=SIZE)
         if owner == NUMBER:  # a struct of a C header
             return NUMBER
         if isinstance(owner, Kind) and owner.name:
@@ -501,11 +552,11 @@ class _Reader:
         if name == "len":
             if types[0] == OBJECT:
                 self._raise(node, f"asks for the length of {ast.unparse(node.args[0])}")
-            return NUMBER
+            return SIZE
         self._arithmetic(node, types)
-        if name == "abs" and SMALL in types:
+        if name == "abs" and types[0] in SMALL:
             self._raise(node, "takes the absolute value of a small number")
-        return NUMBER
+        return _common(types) if name in ("abs", "min", "max") else NUMBER
 
     def _cython_call(self, node: ast.Call, name: str) -> Type:
         if name == "cython.cast":
@@ -513,26 +564,27 @@ class _Reader:
         return Kind(item=NUMBER) if name == "cython.address" else NUMBER
 
     def _is_of_header(self, name: str) -> bool:
-        declarations = self.inference.declarations
-        for node in ast.walk(self.kernel.tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                if name not in [alias.asname or alias.name for alias in node.names]:
-                    continue
-                if node.module == "math" or node.module.startswith("cython.cimports."):
-                    return True
-                is_kernel = node.module in self.inference.kernels
-                return not is_kernel and declarations.is_c(node.module, name)
-        return False
+        module = self.inference.origin(self.kernel, name)
+        if module == "math" or module.startswith("cython.cimports."):
+            return True
+        is_kernel = module in self.inference.kernels
+        return bool(module) and not is_kernel and self.inference.declarations.is_c(module, name)
 
 
 def _is_of_c(kind: Type) -> bool:
     """Return whether a value is no Python object."""
-    return kind in (NUMBER, SMALL) or (isinstance(kind, Kind) and kind.item is not None)
+    return _is_number(kind) or (isinstance(kind, Kind) and kind.item is not None)
+
+
+def _is_number(kind: Type) -> bool:
+    return isinstance(kind, str) and kind.startswith("c:")
 
 
 def _common(types: list[Type]) -> Type:
     """Return the type of a value that has one of some types."""
-    if all(kind in (NUMBER, SMALL) for kind in types):
+    if all(kind in WIDTHS for kind in types):
+        return max([INT, *types], key=WIDTHS.index)
+    if all(map(_is_number, types)):
         return NUMBER
     return types[0] if all(kind == types[0] for kind in types) else OBJECT
 
@@ -543,4 +595,6 @@ def _is_whole(node: ast.expr) -> bool:
 
 
 def _words(kind: Type) -> str:
-    return kind if isinstance(kind, str) else kind.name or "items"
+    if isinstance(kind, str):
+        return "a number" if _is_number(kind) else f"a {kind}"
+    return f"a {kind.name}" if kind.name else "items"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import runpy
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
 _setup = runpy.run_path(str(Path(__file__).parent.parent / "setup.py"), run_name="setup")
 declare_kernels = _setup["declare_kernels"]
-kernel_inference = sys.modules["kernel_inference"]
 read_version = _setup["read_version"]
 read_url = _setup["read_url"]
 with_absolute_links = _setup["with_absolute_links"]

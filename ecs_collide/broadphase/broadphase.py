@@ -154,7 +154,6 @@ class Broadphase:
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Put still bodies into their tree at their present positions."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         if rows.shape[0] == 0:
             return
@@ -167,7 +166,6 @@ class Broadphase:
     def place_moving(self, rows: cython.longlong[::1]) -> cython.void:
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         if self.still.nodes.n_items:
             for n in range(rows.shape[0]):
@@ -184,8 +182,6 @@ class Broadphase:
         by its motion on the fastest axis, so that new paths stay inside and need no new search.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         if self.wide_min.shape[0] < b.centre.shape[0]:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
@@ -262,7 +258,6 @@ class Broadphase:
         earlier, so that no body waits forever.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
         most_pairs: cython.longlong = 1
         many: list = []
         waiting: list = []
@@ -307,7 +302,6 @@ class Broadphase:
         """Process all pairs for a purpose; stop and return False at more than `room` pairs."""
         b: Bodies = self.bodies
         overlap_finder: OverlapFinder = self.moving.overlap_finder
-        n: cython.Py_ssize_t
 
         overlap_finder.within(self.moving.nodes, False)
         while self._process_pairs(overlap_finder, purpose, room):
@@ -354,9 +348,6 @@ class Broadphase:
         """Process all pairs that may meet across an edge of the world; returns as `_traverse`."""
         b: Bodies = self.bodies
         images: PeriodicImages = self.images
-        n: cython.Py_ssize_t
-        m: cython.Py_ssize_t
-        k: cython.int
 
         images.clear()
         if self.still.root_into(images.low, images.high):
@@ -389,7 +380,6 @@ class Broadphase:
         """
         b: Bodies = self.bodies
         images: PeriodicImages = self.images
-        m: cython.Py_ssize_t
 
         for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
@@ -406,7 +396,6 @@ class Broadphase:
     ) -> cython.bint:
         """Process the pairs that a traversal found; return False at more than `room` pairs."""
         found: cython.longlong[::1] = overlap_finder.found
-        n: cython.Py_ssize_t
         adds_all: cython.bint = (
             purpose == PAIR
             and not (self.bodies.rare.is_used or self.is_crowded or self.takes_turns)
@@ -423,7 +412,6 @@ class Broadphase:
     def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Process the pairs of a touched still body with still bodies."""
         b: Bodies = self.bodies
-        m: cython.Py_ssize_t
 
         for m in range(self.still.touching(b.flat_min, b.flat_max, i)):
             j: cython.Py_ssize_t = self.still.found[m]
@@ -484,8 +472,6 @@ class Broadphase:
         """
         b: Bodies = self.bodies
         n_rows: cython.Py_ssize_t = b.centre.shape[0]
-        i: cython.Py_ssize_t
-        k: cython.int
 
         self.low = zeros(DOUBLE, n_rows, b.dim)
         self.high = zeros(DOUBLE, n_rows, b.dim)
@@ -509,8 +495,6 @@ class Broadphase:
         On an axis on which both have no thickness, bodies in one plane count as overlapping,
         because they cannot have an impact while they stay in it.
         """
-        k: cython.int
-
         for k in range(self.bodies.dim):
             low: cython.double = max(self.low[i, k], self.low[j, k])
             high: cython.double = min(self.high[i, k], self.high[j, k])
@@ -572,7 +556,6 @@ class Broadphase:
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed with all bodies that it may meet across an edge."""
         images: PeriodicImages = self.images
-        m: cython.Py_ssize_t
 
         images.add_path(i)
         images.find_short_paths(i)
@@ -590,7 +573,6 @@ class Broadphase:
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with the bodies of a tree that it may meet at the selected image."""
         images: PeriodicImages = self.images
-        m: cython.Py_ssize_t
 
         for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
@@ -613,7 +595,6 @@ class Broadphase:
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with the bodies of a tree that it may meet, unless the pair exists."""
         b: Bodies = self.bodies
-        m: cython.Py_ssize_t
 
         for m in range(tree.touching(b.flat_min, b.flat_max, i)):
             j: cython.Py_ssize_t = tree.found[m]
@@ -626,8 +607,6 @@ class Broadphase:
 
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
-        k: cython.int
-
         if self.pairs.is_full():
             self.observer.make_room(2 * self.pairs.n)  # first, because it may raise
             self.pairs.grow()
@@ -664,7 +643,6 @@ class Broadphase:
         """
         b: Bodies = self.bodies
         finder: OverlapFinder = OverlapFinder()
-        n: cython.Py_ssize_t
 
         # Held bodies are free again after the step, and long paths that wrap have other pairs.
         if b.wraps or self.takes_turns or self.pair_filter is not None:

@@ -91,9 +91,6 @@ class NodeSums:
         asks_game: cython.int,
     ) -> cython.void:
         """Measure a node and all nodes below it."""
-        lane: cython.int
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.core_low[node, k] = self.hull_high[node, k] = -INF
             self.core_high[node, k] = self.hull_low[node, k] = INF
@@ -272,8 +269,6 @@ class DenseNodes(NodePairs):
         self, first: NodeSums, one: cython.int, second: NodeSums, other: cython.int
     ) -> cython.bint:
         """Return whether no body of a node shares a point with a body of another node."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             if (
                 first.hull_low[one, k] > second.hull_high[other, k]
@@ -290,8 +285,6 @@ class DenseNodes(NodePairs):
         No coordinate of a body exceeds the hulls, so rounding cannot make it true for nodes and
         false for a pair.
         """
-        k: cython.int
-
         for k in range(self.bodies.dim):
             lowest: cython.double = min(first.hull_low[one, k], second.hull_low[other, k])
             highest: cython.double = max(first.hull_high[one, k], second.hull_high[other, k])

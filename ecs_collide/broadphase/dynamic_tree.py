@@ -111,8 +111,6 @@ class Tree:
 
     def drop_many(self, items: cython.longlong[::1]) -> None:
         """Remove items."""
-        i: cython.Py_ssize_t
-
         for i in range(items.shape[0]):
             self.drop(items[i])
 
@@ -125,8 +123,6 @@ class Tree:
         row: cython.Py_ssize_t,
     ) -> cython.bint:
         """Write an item's fat bounds into box `row` of two arrays; return whether it has any."""
-        k: cython.Py_ssize_t
-
         if not self.nodes.holds(item):
             return False
         for k in range(self.dim):
@@ -138,8 +134,6 @@ class Tree:
         self, item: cython.Py_ssize_t, low: cython.double[::1], high: cython.double[::1]
     ) -> None:
         """Write both corners of the box of an item, which must be in the tree."""
-        k: cython.Py_ssize_t
-
         if not self.nodes.holds(item):
             raise KeyError(f"item {item} has no box: what was to give it one was cut short")
         at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
@@ -154,16 +148,12 @@ class Tree:
         maxs: cython.double[:, ::1],
     ) -> None:
         """Write the fat bounds of items[i] into row i; skip items that are not in the tree."""
-        i: cython.Py_ssize_t
-
         for i in range(items.shape[0]):
             self.bounds_into(items[i], mins, maxs, i)
 
     @cython.ccall
     def root_into(self, low: cython.double[::1], high: cython.double[::1]) -> cython.bint:
         """Write both corners of the bounds of all boxes; return whether there are any."""
-        k: cython.Py_ssize_t
-
         if self.nodes.n_items == 0:
             return False
         for k in range(self.dim):  # node 0 holds the bounds of the root
@@ -178,7 +168,6 @@ class Tree:
         """Return whether the box of an item in the tree contains its box in two arrays."""
         box: cython.p_double = self.nodes.box
         own: cython.Py_ssize_t = self.dim * item
-        k: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             return False
@@ -223,7 +212,6 @@ class Tree:
             Number of items that got new fat bounds.
         """
         nodes: Nodes = self.nodes
-        i: cython.Py_ssize_t
 
         self._make_room_for(items)
         self.fat_bounds.use_boxes(
@@ -253,7 +241,6 @@ class Tree:
 
     def _make_room_for(self, items: cython.longlong[::1]) -> cython.void:
         """Make room for all items."""
-        i: cython.Py_ssize_t
         least: cython.Py_ssize_t = 0
         greatest: cython.Py_ssize_t = -1
 
@@ -272,7 +259,6 @@ class Tree:
     ) -> cython.void:
         """Rebuild the whole tree, with the displaced items that are new."""
         nodes: Nodes = self.nodes
-        i: cython.Py_ssize_t
         n_new: cython.Py_ssize_t = 0
 
         for i in range(self.fat_bounds.n_displaced):
@@ -393,7 +379,6 @@ class Tree:
     def forget_changes(self) -> cython.void:
         """Clear the marks of all items that have changed."""
         nodes: Nodes = self.nodes
-        i: cython.Py_ssize_t
 
         for i in range(nodes.item_room):
             nodes.is_changed[i] = 0
@@ -447,7 +432,6 @@ class Tree:
         top: cython.int = nodes.level[nodes.root()]
         node: cython.int
         n: cython.Py_ssize_t = 0
-        k: cython.Py_ssize_t
 
         for node in range(1, nodes.node_room):
             if nodes.level[node] < 0:

@@ -195,7 +195,6 @@ class FatBounds:
         place: cython.Py_ssize_t = self.nodes.place_of[item]
         p: cython.Py_ssize_t = 2 * self.dim * place
         q: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
-        k: cython.Py_ssize_t
         inside: cython.bint = True
 
         for k in range(self.dim):
@@ -207,7 +206,6 @@ class FatBounds:
         self, item: cython.Py_ssize_t, low: cython.p_double, high: cython.p_double
     ) -> cython.bint:
         """Return whether the fat bounds of an item contain its row of two arrays of corners."""
-        k: cython.Py_ssize_t
         inside: cython.bint = True
 
         for k in range(self.dim):
@@ -220,7 +218,6 @@ class FatBounds:
         box: cython.p_double = self.nodes.box
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * place
-        k: cython.Py_ssize_t
 
         for k in range(self.dim):
             box[q + k] = self.mins[p + k] + 0.0
@@ -245,7 +242,6 @@ def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bo
     """Return whether all boxes have min <= max and coordinates within LARGEST."""
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
-    i: cython.Py_ssize_t
 
     for i in range(lowers.shape[0] * lowers.shape[1]):
         if not -LARGEST <= low[i] <= high[i] <= LARGEST:

@@ -48,7 +48,6 @@ class IdMap:
     def reserve(self, n_more: cython.Py_ssize_t) -> cython.bint:
         """Make room for `n_more` ids; return whether that has added rows."""
         room: cython.Py_ssize_t = self.ids.shape[0]
-        row: cython.Py_ssize_t
 
         if self.n + n_more <= room:
             return False
@@ -123,8 +122,6 @@ class IdMap:
 
         Returns the index of that id, or the number of ids.
         """
-        i: cython.Py_ssize_t
-
         self.stamp += 1
         for i in range(ids.shape[0]):
             row: cython.Py_ssize_t = self.find(ids[i])
@@ -143,8 +140,6 @@ class IdMap:
 
         Stops at the first id that is known already; returns the number of rows written.
         """
-        i: cython.Py_ssize_t
-
         for i in range(ids.shape[0]):
             if self.find(ids[i]) >= 0:
                 return i
@@ -153,14 +148,11 @@ class IdMap:
 
     def remove_many(self, ids: cython.longlong[::1]) -> None:
         """Remove ids, all of which must be known."""
-        i: cython.Py_ssize_t
-
         for i in range(ids.shape[0]):
             self.remove(ids[i])
 
     def in_use(self) -> list:
         """Return all ids, in the order of their rows."""
-        row: cython.Py_ssize_t
         ids: list = []
 
         for row in range(self.n_used):

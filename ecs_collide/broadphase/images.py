@@ -127,9 +127,6 @@ class PeriodicImages:
 
     def clear(self) -> cython.void:
         """Start without bodies: no long paths, and empty bounds of short paths."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         for n in range(self.n_long_paths):
             self.has_long_path[self.long_paths[n]] = 0
         self.n_long_paths = 0
@@ -145,7 +142,6 @@ class PeriodicImages:
     def add_path(self, i: cython.Py_ssize_t) -> cython.void:
         """Add the swept bounds of a body; a long path stays long for the step."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if self.has_long_path[i]:
             return
@@ -166,7 +162,6 @@ class PeriodicImages:
     def find_short_paths(self, i: cython.Py_ssize_t) -> cython.void:
         """Start the search for the images at which a body may meet bodies with short paths."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             self.target_min[k] = self.bounds_min[k]
@@ -178,7 +173,6 @@ class PeriodicImages:
     def find_images_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Start the search for the images of `j` that `i` may meet, from the base time of `i`."""
         b: Bodies = self.bodies
-        k: cython.int
         rest: cython.double = 1.0 - b.base[i]
 
         for k in range(b.dim):
@@ -192,7 +186,6 @@ class PeriodicImages:
     def _start_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the range of images at which a body may reach the target, before the first one."""
         b: Bodies = self.bodies
-        k: cython.int
         rest: cython.double = 1.0 - b.base[i]
 
         self.body = i
@@ -222,7 +215,6 @@ class PeriodicImages:
     def advance(self) -> cython.bint:
         """Find the next image other than 0; return False if there are no more."""
         b: Bodies = self.bodies
-        k: cython.int
 
         while self._step():
             self.image = 0
@@ -240,24 +232,18 @@ class PeriodicImages:
 
     def rest(self) -> cython.void:
         """Select the body itself, image 0."""
-        k: cython.int
-
         self.image = 0
         for k in range(3):
             self.offset[k] = 0.0
 
     def select(self, image: cython.longlong) -> cython.void:
         """Select an image."""
-        k: cython.int
-
         self.image = image
         for k in range(self.bodies.dim):
             self.offset[k] = widths_of(image, k) * self.bodies.width[k]
 
     def _step(self) -> cython.bint:
         """Step to the next combination of widths, the first axis fastest."""
-        k: cython.int
-
         if self.is_done:
             return False
         for k in range(self.bodies.dim):
@@ -271,7 +257,6 @@ class PeriodicImages:
     def _clips(self) -> cython.bint:
         """Return whether the path meets the target at this image; set the part that does."""
         b: Bodies = self.bodies
-        k: cython.int
         enter: cython.double = 0.0
         leave: cython.double = 1.0
 

@@ -132,7 +132,6 @@ class Nodes:
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
-        i: cython.Py_ssize_t
 
         n_items = max(n_items, 2 * old)
         self.place_of = _grown_ints(self.place_of, n_items)
@@ -147,7 +146,6 @@ class Nodes:
         old: cython.Py_ssize_t = self.node_room
         room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
         dim: cython.Py_ssize_t = self.dim
-        k: cython.Py_ssize_t
 
         if room <= old:
             return
@@ -224,8 +222,6 @@ class Nodes:
         width: cython.Py_ssize_t = 2 * self.dim
         own: cython.Py_ssize_t = width * self.place[node]
         first: cython.Py_ssize_t = width * WIDTH * node
-        k: cython.Py_ssize_t
-        at: cython.Py_ssize_t
 
         for k in range(width):
             bound: cython.double = self.box[first + k]
@@ -257,7 +253,6 @@ class Nodes:
         place: cython.Py_ssize_t = self.place_of[item]
         at: cython.Py_ssize_t = 2 * dim * place
         node: cython.Py_ssize_t = place >> 3
-        k: cython.Py_ssize_t
         fits: cython.bint = False
 
         for k in range(dim):
@@ -289,7 +284,6 @@ class Nodes:
         """Refit all nodes above many items that have changed, from the leaves up, and mark them."""
         node: cython.int
         place: cython.int
-        i: cython.Py_ssize_t
 
         if 2 * n_items > self.n_items:  # nearly all nodes are above one of them
             for node in range(1, self.node_room):
@@ -308,7 +302,6 @@ class Nodes:
 
     def _refit_stale(self, node: cython.int) -> cython.void:
         """Refit a node after all stale nodes below it whose ancestors are stale too."""
-        place: cython.Py_ssize_t
         first: cython.Py_ssize_t = WIDTH * node
 
         if self.level[node] > 0:
@@ -339,7 +332,6 @@ class Nodes:
 
     def set_build_box(self, node: cython.int) -> cython.void:
         """Set the build box of a leaf to its current bounds."""
-        k: cython.Py_ssize_t
         width: cython.Py_ssize_t = 2 * self.dim
 
         for k in range(width):
@@ -400,7 +392,6 @@ class Nodes:
     @cython.inline
     def _copy_box(self, source: cython.Py_ssize_t, target: cython.Py_ssize_t) -> cython.void:
         """Copy the box at a place to another place."""
-        k: cython.Py_ssize_t
         width: cython.Py_ssize_t = 2 * self.dim
 
         for k in range(width):
@@ -424,7 +415,6 @@ class Nodes:
         box: cython.p_double = self.box
         dim: cython.Py_ssize_t = self.dim
         p: cython.Py_ssize_t = 2 * dim * PENDING
-        lane: cython.int
         best: cython.int = 0
         minimum: cython.double = 0.0
 
@@ -466,8 +456,6 @@ class Nodes:
         """Distribute the children of a full node and the pending one over it and an empty node."""
         dim: cython.Py_ssize_t = self.dim
         axis: cython.Py_ssize_t = self._find_longest_axis(node)
-        i: cython.int
-        k: cython.Py_ssize_t
 
         for i in range(WIDTH + 1):
             place: cython.Py_ssize_t = WIDTH * node + i if i < WIDTH else PENDING
@@ -498,9 +486,7 @@ class Nodes:
     def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
         """Return the axis on which the centres of the children and the pending box spread most."""
         dim: cython.Py_ssize_t = self.dim
-        k: cython.Py_ssize_t
         axis: cython.Py_ssize_t = 0
-        lane: cython.int
         minimum: cython.double
         maximum: cython.double
         longest: cython.double = -1.0

@@ -55,8 +55,6 @@ class PairCache:
         item_of : int64 (keys,)
             The item of each key.
         """
-        i: cython.Py_ssize_t
-
         self.tree.overlap_finder.within(self.tree.nodes, True)
         n_fresh: cython.Py_ssize_t = self.tree.overlap_finder.n
         if self.fresh.shape[0] < n_fresh:
@@ -79,8 +77,6 @@ class PairCache:
 
     def write(self, ids: cython.longlong[::1], rows: cython.longlong[:, ::1]) -> None:
         """Write the ids of all pairs, the lower first, into the rows of an array."""
-        i: cython.Py_ssize_t
-
         for i in range(self.n):
             rows[i, FIRST] = ids[self.pairs[2 * i]]
             rows[i, SECOND] = ids[self.pairs[2 * i + 1]]
@@ -90,7 +86,6 @@ class PairCache:
         is_changed: cython.p_int = self.tree.nodes.is_changed
         pairs: cython.longlong[::1] = self.pairs
         kept: cython.longlong[::1] = self.kept
-        i: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
 
         for i in range(self.n):
@@ -106,7 +101,6 @@ class PairCache:
         counts: cython.int[::1] = self.counts
         fresh: cython.longlong[::1] = self.fresh
         spare: cython.longlong[::1] = self.spare
-        i: cython.Py_ssize_t
         place: cython.int = 0
 
         for i in range(n_keys):
@@ -135,7 +129,6 @@ class PairCache:
         i: cython.Py_ssize_t = 0
         j: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = n_kept + n_fresh
-        m: cython.Py_ssize_t
 
         if self.pairs.shape[0] < 2 * n:
             # The remaining pairs are packed already; the old list is no longer needed.

@@ -203,9 +203,6 @@ class PairTable:
 
     def forget(self) -> cython.void:
         """Remove all pairs."""
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-
         if self.n > self.head.shape[0] >> 2:  # to clear all reads less
             for i in range(self.head.shape[0]):
                 self.head[i] = 0
@@ -240,8 +237,6 @@ class PairTable:
 
     def rows_into(self, rows: cython.longlong[:, ::1]) -> None:
         """Write the rows of both bodies of each pair into a row of an array."""
-        p: cython.Py_ssize_t
-
         for p in range(self.n):
             rows[p, FIRST] = self.at[p].first
             rows[p, SECOND] = self.at[p].second
@@ -291,8 +286,6 @@ class PairTable:
         self, p: cython.Py_ssize_t, first: cython.Py_ssize_t, second: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
         """Return the pair of two bodies, or -1.  Cost O(1) if it is one of the next after `p`."""
-        q: cython.Py_ssize_t
-
         for q in range(p + 1, min(p + 1 + NEAR, self.n)):
             if self.at[q].first == first and self.at[q].second == second:
                 return q
@@ -322,7 +315,6 @@ class PairTable:
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
         """Mark all bodies that have a pair with `row`, and unmark all others."""
         p: cython.Py_ssize_t = self.head_of(row)
-        i: cython.Py_ssize_t
 
         if self.stamp == LOW_31_BITS:  # no int beyond
             for i in range(self.seen.shape[0]):
@@ -526,7 +518,6 @@ class PairTable:
 
     def check(self, dim: cython.int) -> None:
         """Verify the states and the lists; raise AssertionError if one is invalid."""
-        p: cython.Py_ssize_t
         n: cython.Py_ssize_t
         image: cython.longlong = 0
         seen: set = set()

@@ -147,7 +147,6 @@ class BulkRebuild:
         keys: cython.longlong[::1] = self.keys
         curve_table: cython.int[::1] = self.curve_table
         dim: cython.Py_ssize_t = nodes.dim
-        i: cython.Py_ssize_t
         at: cython.Py_ssize_t = 2 * dim * (keys[start] & PLACE)
         x: cython.double = box[at] + box[at + dim]
         y: cython.double = box[at + 1] + box[at + dim + 1]
@@ -193,7 +192,6 @@ class BulkRebuild:
     def _insert(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Sort a short part of the line by insertion."""
         keys: cython.longlong[::1] = self.keys
-        i: cython.Py_ssize_t
 
         for i in range(start + 1, end):
             key: cython.longlong = keys[i]
@@ -208,7 +206,6 @@ class BulkRebuild:
         keys: cython.longlong[::1] = self.keys
         spare: cython.longlong[::1] = self.spare
         counts: cython.int[::1] = self.counts
-        i: cython.Py_ssize_t
         low: cython.int = start
         high: cython.int = start
 
@@ -240,7 +237,6 @@ class BulkRebuild:
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
         i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         first: cython.int = 0  # the first node of the level below
         node: cython.int = 1
         level: cython.int = 0
@@ -290,8 +286,6 @@ class BulkRebuild:
         nodes: Nodes = self.nodes
         width: cython.Py_ssize_t = 2 * nodes.dim
         changed: cython.int = 0
-        lane: cython.int
-        k: cython.Py_ssize_t
 
         for lane in range(count):
             i: cython.Py_ssize_t = start + lane
@@ -309,7 +303,6 @@ class BulkRebuild:
         """Fill a branch with consecutive nodes."""
         nodes: Nodes = self.nodes
         changed: cython.int = 0
-        lane: cython.int
 
         for lane in range(count):
             nodes.child[WIDTH * node + lane] = start + lane
@@ -347,7 +340,6 @@ def _place_on_curve_3(
     """Return the number along the curve, 24 bits, of a cell in a cube of 256 by 256 by 256."""
     turn: cython.int = curve_table[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
     key: cython.longlong = turn >> STATE_BITS
-    shift: cython.int
 
     for shift in range(4, -1, -2):
         turn = curve_table[

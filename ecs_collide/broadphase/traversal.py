@@ -40,7 +40,6 @@ class Traversal:
         # A local memoryview would take two atomic instructions.
         stack: cython.p_int = cython.address(self.stack[0]) if cython.compiled else self.stack
         dim: cython.Py_ssize_t = nodes.dim
-        k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         top: cython.Py_ssize_t = 0
 
@@ -77,7 +76,6 @@ class Traversal:
         seen: list = []  # the nodes of the tree
         n_items: cython.Py_ssize_t = 0
         n_free: cython.Py_ssize_t = 0
-        k: cython.Py_ssize_t
 
         if nodes.n_items > 0:
             _hold(nodes.place[nodes.root()] == 0, "node 0 holds the root", nodes.root())
@@ -102,8 +100,6 @@ class Traversal:
         nodes: Nodes = self.nodes
         dim: cython.Py_ssize_t = nodes.dim
         n_items: cython.Py_ssize_t = 0
-        lane: cython.int
-        k: cython.Py_ssize_t
 
         seen.append(node)
         _hold(0 < nodes.count[node] <= WIDTH, "one to eight children", node)

@@ -63,9 +63,6 @@ class Attachments:
         target: cython.double[:, ::1],
     ):
         """Attach the boxes of `rows` and no others for the next step; see the fields."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         for n in range(self.n):
             self.head[self.owners[n]] = self.bodies.rare.owner[self.rows[n]] = -1
         self.n = 0
@@ -96,8 +93,6 @@ class Attachments:
     def start(self) -> cython.void:
         """Place all boxes at the start of a step, and find their paths from their owners'."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
@@ -125,7 +120,6 @@ class Attachments:
         j: cython.Py_ssize_t = self.owners[n]
         at: cython.Py_ssize_t = b.n_path * i
         of: cython.Py_ssize_t = b.n_path * j
-        k: cython.int
         t: cython.double = b.base[j]
         changed: cython.bint = False
 
@@ -177,7 +171,6 @@ class Attachments:
 
     def lead_turned(self) -> cython.void:
         """Update the paths of the boxes of all bodies that have turned."""
-        n: cython.Py_ssize_t
         n_turned: cython.Py_ssize_t = self.bodies.n_turned
 
         for n in range(n_turned):
@@ -186,8 +179,6 @@ class Attachments:
     def arrive(self) -> cython.void:
         """Place all boxes at the end of the step, when their owners have been placed."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(self.n):
             for k in range(b.dim):

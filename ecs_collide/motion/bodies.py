@@ -222,7 +222,6 @@ class Bodies:
 
     def take_rows(self, taken: list, entities: list) -> NDArray[np.int64]:
         """Clear rows for new bodies, and write their ids and masses; return the rows as an array."""
-        n: cython.Py_ssize_t
         found = np.empty(len(taken), LONG)
         rows: cython.longlong[::1] = found.data
         # Others are zero, and take no memory until they are written.
@@ -248,8 +247,6 @@ class Bodies:
 
     def start_over(self):
         """Reset the data of the current step, which may have been interrupted anywhere."""
-        i: cython.Py_ssize_t
-
         self.bind()
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
@@ -263,8 +260,6 @@ class Bodies:
 
     def wrap(self, widths):
         """Close axes in rings of these widths; 0 for axes that stay open."""
-        k: cython.int
-
         for k in range(self.dim):
             self.width[k] = widths[k]
         self.wraps = True
@@ -275,8 +270,6 @@ class Bodies:
 
         If a half size would go below 0, its growth for this step brings it to 0.
         """
-        n: cython.Py_ssize_t
-
         for n in range(self.n_marked):
             self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
         for n in range(self.n_turned):  # left by an interrupted step
@@ -303,8 +296,6 @@ class Bodies:
         high: cython.p_double = self.flat_max
         dt: cython.double = self.dt
         farthest: cython.double = self.farthest
-        n: cython.Py_ssize_t
-        to: cython.Py_ssize_t
         n_done: cython.Py_ssize_t = 0
 
         if self._are_flat(rows) and not self.wraps:
@@ -355,9 +346,6 @@ class Bodies:
     @cython.ccall
     def start_drifting(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step again, with their drifts."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         self.start(rows)
         for n in range(rows.shape[0]):
             for k in range(self.dim):
@@ -385,15 +373,11 @@ class Bodies:
 
     def end_drifts(self, rows: cython.longlong[::1]) -> cython.void:
         """Forget the drifts of the bodies of `rows`, at the end of the step."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0] if self.any_drift else 0):
             self.forget_drift(rows[n])
 
     def forget_drift(self, i: cython.Py_ssize_t) -> cython.void:
         """Forget the drift of a body; its path must be computed again."""
-        k: cython.int
-
         self.rare.translation_side[i] = 0
         for k in range(self.dim):
             self.drift[i, k] = 0.0
@@ -407,9 +391,6 @@ class Bodies:
     @cython.ccall
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Set the paths of the bodies of `rows`, which do not move, from the columns."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             at: cython.Py_ssize_t = self.n_path * i
@@ -424,7 +405,6 @@ class Bodies:
     @cython.inline
     def clear_gap(self) -> cython.double:
         """Return a gap larger than the slop between any two paths whose bounds are known."""
-        k: cython.int
         largest: cython.double = self.farthest
 
         if self.wraps:
@@ -455,7 +435,6 @@ class Bodies:
     @cython.inline
     def mark(self, i: cython.Py_ssize_t) -> cython.void:
         """Reset the turns and anchors of a body at its first event in a step; most have none."""
-        k: cython.int
         m: cython.Py_ssize_t = self.n_marked
 
         if self.is_marked[i]:
@@ -482,8 +461,6 @@ class Bodies:
 
     def any_at_rest(self, rows: cython.longlong[::1], n_steps: cython.int) -> cython.bint:
         """Return whether one of `rows` has rested for some steps, without an interruption."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             if self.rest_count[rows[n]] >= n_steps and not self.interrupted[rows[n]]:
                 return True
@@ -491,7 +468,6 @@ class Bodies:
 
     def pop_woken(self) -> list:
         """Return the rows of the bodies that the step has woken, and empty the list."""
-        n: cython.Py_ssize_t
         rows: list = []
 
         for n in range(self.n_woken):
@@ -527,8 +503,6 @@ class Bodies:
         ones; then of their half sizes.  Ids order only boxes that are equal in both, and all bodies
         of a world that wraps, in which no place is the first.
         """
-        k: cython.int
-
         if self.wraps:
             return self.ids[i] < self.ids[j]
         for k in range(self.dim):
@@ -561,7 +535,6 @@ class Bodies:
            differ, the farther body is moved.  A mirrored scene therefore ends mirrored.
         """
         k: cython.int = axis
-        _n: cython.int
 
         if self.is_lighter(i, j) or self.is_lighter(j, i):
             return 1 if self.is_lighter(i, j) else -1
@@ -638,7 +611,6 @@ class Bodies:
     def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
         """Move a body along its path to time `t`, its new base."""
         at: cython.Py_ssize_t = self.n_path * i
-        _k: cython.int
         elapsed: cython.double = t - self.base[i]
 
         if elapsed == 0.0:
@@ -658,8 +630,6 @@ class Bodies:
         path: cython.p_double = self.flat_path
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)
-        n: cython.Py_ssize_t
-        to: cython.Py_ssize_t
         n_done: cython.Py_ssize_t = 0
 
         if self._are_flat(rows):
@@ -692,7 +662,6 @@ class Bodies:
 
         A crate pressed to a floor crosses a sensor at the height of the floor in each step.
         """
-        k: cython.int
         moves: cython.bint = self.interrupted[i]
 
         for k in range(self.dim):
@@ -709,9 +678,6 @@ class Bodies:
 
     def note_pressed(self) -> cython.void:
         """Count bodies as at rest that are only pressed: they stopped at time 0 where they were."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         for n in range(self.n_marked):
             i: cython.Py_ssize_t = self.marked[n]
             if (
@@ -743,8 +709,6 @@ class Bodies:
             Centres and half sizes, by row.
         """
         found: list = []
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
@@ -761,9 +725,6 @@ class Bodies:
     @cython.ccall
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]) -> cython.void:
         """Place driven bodies at their targets, on the axes where they are off by rounding only."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             for k in range(self.dim):
@@ -816,8 +777,6 @@ class Bodies:
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
     ) -> cython.void:
         """Give a body a velocity on an axis from its base time; `turn` keeps the one before."""
-        axis: cython.int
-
         if not self.is_marked[i]:
             self.mark(i)
         self.interrupt_rest(i)
@@ -845,7 +804,6 @@ class Bodies:
     def end_path(self, i: cython.Py_ssize_t) -> cython.void:
         """End the motion and the growth of a body at its base time."""
         at: cython.Py_ssize_t = self.n_path * i
-        _k: cython.int
 
         for _k in range(self.dim):
             self.path[at + MOTION] = self.path[at + RESIZE] = 0.0
@@ -866,8 +824,6 @@ class Bodies:
 
     def restrain(self, rows: cython.longlong[::1], by_speed: cython.bint) -> cython.void:
         """Apply locked axes, and with `by_speed` maximum speeds, to the velocities of bodies."""
-        n: cython.Py_ssize_t
-
         if self.controls.any_lock or self.controls.any_limit:
             for n in range(rows.shape[0]):
                 self.controls.restrain(self.velocity, rows[n], by_speed)
@@ -930,8 +886,6 @@ class Bodies:
 
     def _extend_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Extend the bounds of a path in a world with edges, where rounding may be coarser."""
-        k: cython.int
-
         for k in range(self.dim):
             self.swept_min[i, k] -= REACH * self.width[k]
             self.swept_max[i, k] += REACH * self.width[k]
@@ -965,8 +919,6 @@ def bring_into_world(places: cython.double[::1], width: cython.double):
     width : float
         The width of the world on that axis.
     """
-    n: cython.Py_ssize_t
-
     for n in range(places.shape[0]):
         places[n] = _into_world(places[n], width)
 
@@ -1004,9 +956,6 @@ def _bound(
 
 def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.void:
     """Set the bytes of rows to zero in all columns of a block."""
-    n: cython.Py_ssize_t
-    column: cython.Py_ssize_t
-
     for column in range(block.shape[0]):
         for n in range(rows.shape[0]):
             memset(cython.address(block[column, rows[n], 0]), 0, block.shape[2])

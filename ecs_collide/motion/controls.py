@@ -39,8 +39,6 @@ class Controls:
 
     def use(self):
         """Start to use the columns, with defaults in all rows."""
-        i: cython.Py_ssize_t
-
         if self.is_used:
             return
         for i in range(self.rank.shape[0]):
@@ -110,7 +108,6 @@ class Controls:
         is too great, the velocity is scaled to the maximum or slightly below, so that a second
         call changes nothing.
         """
-        k: cython.int
         direction: cython.double[3]
         part: cython.double = 1.0
         less: cython.double = HALF_ULP
@@ -140,7 +137,6 @@ def _direction(
     direction: cython.p_double,
 ) -> cython.double:
     """Write a velocity divided by its largest component; return the norm of the result."""
-    k: cython.int
     largest: cython.double = 0.0
     total: cython.double = 0.0
 
@@ -154,7 +150,6 @@ def _direction(
 
 def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.int) -> cython.double:
     """Return the Euclidean norm of a velocity."""
-    k: cython.int
     largest: cython.double = 0.0
     total: cython.double = 0.0
 

@@ -80,16 +80,12 @@ class Gravity:
 
     def set(self, acceleration):
         """Set the acceleration from the next step on, in world units per second squared."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.acceleration[k] = acceleration[k]
 
     @cython.ccall
     def begin_step(self):
         """Begin a step, with no body started."""
-        k: cython.int
-
         self.step += 1
         self.is_on = self.bodies.rare.any_damping or self.bodies.rare.any_acceleration
         for k in range(self.bodies.dim):
@@ -107,7 +103,6 @@ class Gravity:
         The caller gets the chords by `chord_of` next, before any other body starts.
         """
         b: Bodies = self.bodies
-        k: cython.int
         damping: cython.double = b.rare.damping[i] if b.rare.is_used else 0.0
         moves: cython.bint = damping != 0.0
 
@@ -143,8 +138,6 @@ class Gravity:
         The series of the last gives the others; x is halved until it is small, then doubled.
         exp() is not used, because it differs between platforms.
         """
-        n: cython.int
-        _n: cython.int
         n_doubled: cython.int = 0
 
         if x == 0.0:
@@ -202,7 +195,6 @@ class Gravity:
     def start_at_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Start a body that has slept until now in this step, and hold it on all axes."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if self.is_on and self.start(i):
             for k in range(b.dim):
@@ -343,8 +335,6 @@ class Gravity:
         self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double, t: cython.double
     ) -> cython.void:
         """Give a body, even one without gravity, a kick from time `t` on, shared by its cluster."""
-        axis: cython.int
-
         if self.started[i] != self.step:
             self.started[i] = self.step
             for axis in range(self.bodies.dim):
@@ -380,8 +370,6 @@ class Gravity:
     def finish(self, rows: cython.longlong[::1]):
         """Add the kicks to the velocities of the bodies of `rows`, at the end of the step."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]

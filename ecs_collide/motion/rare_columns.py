@@ -64,8 +64,6 @@ class RareColumns:
 
     def use(self):
         """Start to use the columns, with defaults in all rows."""
-        i: cython.Py_ssize_t
-
         for i in range(self.bits.shape[0]):
             self.clear_filter(i)
             self.clear(i)
@@ -73,8 +71,6 @@ class RareColumns:
 
     def clear_owners(self) -> cython.void:
         """Detach all bodies."""
-        i: cython.Py_ssize_t
-
         for i in range(self.owner.shape[0]):
             self.owner[i] = -1
 
@@ -86,8 +82,6 @@ class RareColumns:
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Make a body a box that is solid on all sides, without carrying face or acceleration."""
-        k: cython.int
-
         self.one_way[i] = self.carries[i] = self.slope[i] = 0
         for k in range(self.dim):
             self.surface[i, k] = self.acceleration[i, k] = 0.0

@@ -131,8 +131,6 @@ class ContactRows:
 
     def copy_from(self, other: ContactRows) -> cython.void:
         """Copy the contacts of another array."""
-        n: cython.Py_ssize_t
-
         self.reserve(other.n)
         for n in range(other.n):
             _copy(other.at, n, self.at, n)
@@ -163,7 +161,6 @@ class ContactRows:
 
     def find(self, row: cython.Py_ssize_t) -> list:
         """Return the numbers of the contacts of a body, in ascending order."""
-        n: cython.Py_ssize_t
         found: list = []
 
         if self.n_finds < N_SCANS:
@@ -185,8 +182,6 @@ class ContactRows:
 
     def link(self) -> cython.void:
         """Link the contacts of each body in ascending order, unless they are linked."""
-        n: cython.Py_ssize_t
-        end: cython.Py_ssize_t
         n_rows: cython.Py_ssize_t = 0
 
         if self.n_finds > N_SCANS:
@@ -227,7 +222,6 @@ class ContactRows:
         images : int64 (n,)
             The image of the second body.
         """
-        n: cython.Py_ssize_t
         codes: cython.longlong[:, ::1] = zeros(LONG, self.n, N_COLUMNS)
         since: cython.double[::1] = zeros(DOUBLE, self.n)
         images: cython.longlong[::1] = zeros(LONG, self.n)
@@ -318,8 +312,6 @@ class Contacts:
         codes, since, images : as returned by `ContactRows.arrays`
             `images` may be empty in a world that does not wrap.
         """
-        n: cython.Py_ssize_t
-
         self.rows.clear()
         for n in range(codes.shape[0]):
             self.rows.add(
@@ -336,7 +328,6 @@ class Contacts:
         """
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
-        n: cython.Py_ssize_t
 
         if self.parted.shape[0] < b.centre.shape[0]:
             self.pressed_in = zeros(LONG, b.centre.shape[0])
@@ -368,7 +359,6 @@ class Contacts:
         If both bodies of a contact are among them, the one that comes first gives the reason.
         O(bodies given + contacts).
         """
-        n: cython.Py_ssize_t
         n_left: cython.Py_ssize_t = 0
 
         if self.places.shape[0] < self.bodies.centre.shape[0]:
@@ -468,7 +458,6 @@ class Contacts:
 
     def until_apart(self) -> set:
         """Return pairs of rows that cross until they separate, each pair in both orders."""
-        n: cython.Py_ssize_t
         found: set = set()
 
         for n in range(self.rows.n):
@@ -485,16 +474,11 @@ class Contacts:
         shifts : int64 (n_rows,)
             The image by which each body was moved.
         """
-        n: cython.Py_ssize_t
-
         for n in range(self.rows.n):
             self.rows.at[n].image += shifts[self.rows.at[n].second] - shifts[self.rows.at[n].first]
 
     def offsets_into(self, offsets: cython.double[:, ::1]):
         """Write the offset of the image of each contact's second body, float64 (n, dim)."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         if self.bodies.wraps:
             for n in range(self.rows.n):
                 for k in range(self.bodies.dim):
@@ -502,7 +486,6 @@ class Contacts:
 
     def check(self) -> None:
         """Verify the rows; raise AssertionError if one cannot be a contact."""
-        n: cython.Py_ssize_t
         seen: set = set()
 
         for n in range(self.rows.n):

@@ -120,7 +120,6 @@ class ContactsInStep:
 
     def recall(self) -> cython.void:
         """Mark the pairs that are in contact since an earlier step."""
-        n: cython.Py_ssize_t
         n_left: cython.Py_ssize_t = 0
         p: cython.Py_ssize_t = -1
         rows: ContactRows = self.rows
@@ -165,8 +164,6 @@ class ContactsInStep:
         It waits for the end of the instant, because nearly all paths change at an impact, and in a
         crowd at time 0.
         """
-        p: cython.Py_ssize_t
-
         self._find_latest()
         for p in range(self.pairs.n if self.n_unknown else 0):
             n: cython.Py_ssize_t = self.pairs.at[p].number
@@ -303,7 +300,6 @@ class ContactsInStep:
         two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
-        k: cython.int
         wraps: cython.bint = b.wraps
         resizes: cython.bint = b.any_resize
         clear: cython.double = b.clear_gap()
@@ -435,8 +431,6 @@ class ContactsInStep:
         """Log the begins and ends that are found at the end of the step, and store the contacts."""
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
-        p: cython.Py_ssize_t
-        n: cython.Py_ssize_t
 
         self.next_rows.clear()
         for p in range(self.pairs.n):
@@ -599,7 +593,6 @@ class ContactsInStep:
 
     def check(self) -> None:
         """Verify the contacts of the pairs; raise AssertionError if a number is wrong."""
-        p: cython.Py_ssize_t
         seen: set = set()
 
         for p in range(self.pairs.n):

@@ -278,8 +278,6 @@ class EventBuffer:
         normals: dict,
     ):
         """Replace all events by contact events, given as columns."""
-        n: cython.Py_ssize_t
-
         self.clear()
         self.normals = normals
         for n in range(times.shape[0]):

@@ -248,7 +248,6 @@ class ImpactQueue:
         The bodies are in the order of the last time at first, which a step changes little.
         """
         start: cython.int[::1] = self.start
-        n: cython.Py_ssize_t
         k: cython.int
         last: cython.int = 0
 

@@ -116,7 +116,6 @@ class Narrowphase:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         path: cython.p_double = b.flat_path
-        _k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
         rest: cython.double = 1.0 - self.step.now
@@ -173,7 +172,6 @@ class Narrowphase:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         path: cython.p_double = b.flat_path
-        k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
         distance: cython.double = b.clear_gap()
@@ -214,7 +212,6 @@ class Narrowphase:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         path: cython.p_double = b.flat_path
-        k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
         rest: cython.double = 1.0 - self.step.now
@@ -316,7 +313,6 @@ class Narrowphase:
         s: Sweeper = self.sweeper
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        n: cython.int
 
         if s.kind == IMPACT:
             for n in range(2):
@@ -366,8 +362,6 @@ class Narrowphase:
 
     def sweep_solid(self) -> cython.void:
         """Sweep all solid pairs over the whole step, before any pair is queued."""
-        p: cython.Py_ssize_t
-
         for p in range(self.pairs.n):
             # A pair in contact never passes the test of `_sweep_near`.
             if self.pairs.at[p].state == SOLID:
@@ -446,7 +440,6 @@ class Narrowphase:
         """Note the side on which the pair just swept touches without an impact."""
         s: Sweeper = self.sweeper
         b: Bodies = self.bodies
-        side: cython.int
         parting: cython.int = 0  # the face on which it parts
         is_apart: cython.bint = False
 
@@ -562,8 +555,6 @@ class Narrowphase:
         crossing pairs separate are queued too, but they are not impacts and not written.
         """
         b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        k: cython.int
         n: cython.Py_ssize_t = 0
 
         self.normals = {}
@@ -624,8 +615,6 @@ class Narrowphase:
 
     def is_apart(self) -> cython.bint:
         """Return whether the aimed boxes are farther apart now than by rounding."""
-        side: cython.int
-
         for side in range(self.sweeper.n_sides):
             if self.sweeper.gap[side] > self.sweeper.near[side >> 1]:
                 return True
@@ -701,7 +690,6 @@ class Narrowphase:
         The two times differ by rounding alone, and the face must come first.
         Returns whether the impact was requeued, at the time of the face impact.
         """
-        n: cython.int
         earliest: cython.double = INF
 
         self.aim(p)

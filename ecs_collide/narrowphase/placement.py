@@ -183,7 +183,6 @@ def soft_overlap(
     Of equal sides it is the one on the lowest axis.  In a world that wraps, row `p` of `offset`
     is the offset of j.
     """
-    k: cython.int
     side: cython.int = 0
     least: cython.double = INF
 
@@ -328,7 +327,6 @@ class PositionCorrection:
         path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
-        k: cython.int
         wraps: cython.bint = b.wraps
         shift: cython.double = 0.0
         clear: cython.double = b.clear_gap()
@@ -375,8 +373,6 @@ class PositionCorrection:
 
         On an axis on which the gap is 0, as after a snap, the slop has no effect.
         """
-        k: cython.int
-
         self.n_near = 0
         for k in range(self.bodies.dim):
             slop: cython.double = 0.0 if self.gaps[k] == 0.0 else self.bodies.slop_between(i, j, k)
@@ -449,7 +445,6 @@ class PositionCorrection:
     def correct(self) -> cython.void:
         """Snap penetrating pairs apart, beginning at static and kinematic bodies."""
         b: Bodies = self.bodies
-        _n: cython.int
 
         self.any_static = b.controls.any_lock
         self.is_current = True
@@ -495,8 +490,6 @@ class PositionCorrection:
         Without a gap, the next step could not tell on which side each of them is.
         """
         b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        k: cython.int
 
         for p in range(self.pairs.n):
             if not self.can_sink(p):
@@ -527,7 +520,6 @@ class PositionCorrection:
 
     def _find_near(self) -> cython.bint:
         """List the pairs for `_find_levels`; return False if none penetrates."""
-        p: cython.Py_ssize_t
         n: cython.Py_ssize_t
 
         for n in range(self.n_moved):
@@ -546,8 +538,6 @@ class PositionCorrection:
 
     def _compare_all(self) -> cython.void:
         """Compare all pairs that may penetrate."""
-        p: cython.Py_ssize_t
-
         self.any_plane = False
         self.n_near_pairs = 0
         for p in range(self.pairs.n):
@@ -558,8 +548,6 @@ class PositionCorrection:
 
     def _compare_moved(self) -> cython.void:
         """Compare all pairs of the snapped bodies again, each pair once."""
-        n: cython.Py_ssize_t
-
         self.n_near_pairs = 0
         for n in range(self.n_moved):
             i: cython.Py_ssize_t = self.moved[n]
@@ -601,7 +589,6 @@ class PositionCorrection:
         A body's level on an axis is the number of touching pairs between it and the nearest static
         or kinematic body.  Of equal levels, the pair nearest to the origin is first.
         """
-        n: cython.Py_ssize_t
         level: cython.longlong = 0  # if all are dynamic, any order will do
 
         self.queue.clear()  # it is empty; this makes it accept entries for its sorted list
@@ -626,14 +613,11 @@ class PositionCorrection:
 
     def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the levels of a body: 0 on axes on which it is not dynamic, else `NO_LEVEL`."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.level[i, k] = NO_LEVEL if self.bodies.dynamic_along(i, k) else 0
 
     def _spread_levels(self) -> cython.void:
         """Count the levels from static or kinematic bodies on, over touching pairs."""
-        n: cython.Py_ssize_t
         changing: cython.bint = True
 
         while changing:

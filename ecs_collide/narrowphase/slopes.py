@@ -106,7 +106,6 @@ class Slopes:
     def is_slope(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body is a slope in this step, not a box."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if b.rare.slope[i] == 0 or b.dynamic[i]:
             return False
@@ -235,7 +234,6 @@ class Slopes:
         In units per second, or if `of_paths`, in units per step.
         """
         b: Bodies = self.bodies
-        k: cython.int
         speed: cython.double = 0.0
 
         if not self.find(i, j):
@@ -316,8 +314,6 @@ class Slopes:
         s: Sweeper = self.sides
         i: cython.Py_ssize_t = pairs.at[p].first
         j: cython.Py_ssize_t = pairs.at[p].second
-        k: cython.int
-        side: cython.int
         rest: cython.double = INF
 
         for k in range(b.dim):
@@ -345,7 +341,6 @@ class Slopes:
         may go on behind it.  At the low end the body is beside the slope.
         """
         b: Bodies = self.bodies
-        k: cython.int
         largest: cython.double = -INF
         cos: cython.double = abs(self.normal_up)
 
@@ -427,7 +422,6 @@ class Slopes:
 
     def normal(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
         """Return the unit normal of the line of two bodies' slope, from j to i."""
-        k: cython.int
         normal: list = []
 
         for k in range(self.bodies.dim):
@@ -529,7 +523,6 @@ class Slopes:
     ) -> cython.void:
         """Correct the point and the normal of a measured ray's hit if it is on the line."""
         dim: cython.int = self.bodies.dim
-        k: cython.int
         rate: cython.double = self.rate_of(displacement)
 
         if rate < 0.0 and -self.above / rate == hit[0]:
@@ -545,7 +538,6 @@ class Slopes:
         `way` is its displacement along the rise to that time.
         """
         dim: cython.int = self.bodies.dim
-        k: cython.int
 
         if is_slanted(sweeper.sign):
             for k in range(dim):

@@ -159,8 +159,6 @@ class Sweeper:
 
     def settle(self, k: cython.int, bound: cython.double) -> cython.void:
         """Set rates of an aimed axis that are at most `bound` in a whole step to 0."""
-        side: cython.int
-
         for side in range(2 * k, 2 * k + 2):
             if -bound <= self.rate[side] <= bound:
                 self.rate[side] = 0.0
@@ -171,7 +169,6 @@ class Sweeper:
         exit_: cython.double = INF
         deepest_out: cython.double = -INF  # the largest gap
         flush: cython.bint = False
-        side: cython.int
 
         self.axis = -1
         self.sign = 0
@@ -235,7 +232,6 @@ class Sweeper:
         exit_: cython.double = INF
         open_until: cython.double = INF  # until then the interiors overlap on all other axes
         front: cython.int = -1
-        k: cython.int
 
         for k in range(self.dim):
             move1: cython.double = path[one + MOTION]
@@ -315,7 +311,6 @@ class Sweeper:
         on all other axes.  The arguments are as for `press`.
         """
         exit_: cython.double = INF
-        k: cython.int
 
         for k in range(self.dim):
             move1: cython.double = path[one + MOTION]
@@ -370,7 +365,6 @@ class Sweeper:
         """
         best: cython.int = -1
         axes: cython.int = 0  # one bit for each axis with a front side
-        side: cython.int
 
         for side in range(self.n_sides):
             if self.rate[side] >= 0.0:
@@ -441,7 +435,6 @@ class Sweeper:
     def _find_shallowest(self) -> cython.void:
         """Find the side on which overlapping boxes have the least depth."""
         best: cython.int = 0
-        side: cython.int
 
         for side in range(1, self.n_sides):
             if self.gap[side] > self.gap[best] or (
@@ -453,7 +446,6 @@ class Sweeper:
 
     def is_shallowest_alone(self) -> cython.bint:
         """Return whether overlapping boxes have the least depth on one side only."""
-        side: cython.int
         n: cython.int = 0
 
         for side in range(self.n_sides):
@@ -465,8 +457,6 @@ class Sweeper:
 
         Boxes with one centre are equally deep on opposite sides, and any motion opens one.
         """
-        side: cython.int
-
         for side in range(self.n_sides):
             if self.gap[side] == -self.depth and self.rate[side] > 0.0:
                 return True
@@ -507,8 +497,6 @@ def sweep_pairs(
     """
     dim: cython.int = centres.shape[1]
     sweeper: Sweeper = Sweeper(dim)
-    p: cython.Py_ssize_t
-    k: cython.int
 
     for p in range(pairs.shape[0]):
         i: cython.Py_ssize_t = pairs[p, FIRST]

@@ -264,7 +264,6 @@ class PlainStrides:
         character: Any = components[0]
         velocity: Any = components[3]
         memory: Any = character.memory
-        k: cython.int
         j: cython.int = 0
         far: cython.double = 0.0
 
@@ -489,8 +488,6 @@ class PlainStrides:
         A wall ends it in the step.  Beside slopes, `ramps.follow` may bend it there, except in 2D
         at a wall at rest, or at a body that it pushes.
         """
-        k: cython.int
-        n: cython.Py_ssize_t
         far: cython.double = STEPS_AHEAD * self.dt
 
         for k in range(self.dim):
@@ -556,7 +553,6 @@ class PlainStrides:
         character: Any = components[0]
         velocity: Any = components[3]
         passed: cython.double = self.times[1]
-        k: cython.int
 
         if self.flies:
             if self.own_before[self.axis] * self.sign > 0.0 and not character.jumping:
@@ -617,8 +613,6 @@ def _read_named(
 
     Return False if one is missing or of a type that needs a conversion.
     """
-    k: cython.Py_ssize_t
-
     if cython.compiled and fields_numbers(slots, item, into):
         return True
     for k in range(len(names)):
@@ -639,8 +633,6 @@ def _are_sound(
 
     Bits tell which of them may be below 0, and which may be inf.
     """
-    k: cython.int
-
     for k in range(n):
         number: cython.double = numbers[k]
         if not abs(number) <= MOST_PULL and not (number == INF and endless >> k & 1):
@@ -659,8 +651,6 @@ def _read_tuple(numbers: tuple, into: cython.p_double) -> cython.void:
 
 def _differ(numbers: cython.p_double, others: cython.p_double, n: cython.int) -> cython.bint:
     """Return whether any of the first `n` numbers differ, by value or by the sign of a zero."""
-    k: cython.int
-
     for k in range(n):
         if numbers[k] != others[k] or copysign(1.0, numbers[k]) != copysign(1.0, others[k]):
             return True

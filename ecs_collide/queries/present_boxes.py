@@ -35,7 +35,6 @@ def cache_bodies(
         Written by row: how many components are cached, and the marks of their kinds.
     """
     kind: ComponentBinding
-    n: cython.Py_ssize_t
 
     for n in range(len(rows)):
         i: cython.Py_ssize_t = rows[n]
@@ -132,8 +131,6 @@ class BoxFinder:
         is_sound : int8 (n,)
             Written: whether the numbers are valid for a step.
         """
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             is_sound[n] = self._is_sound(rows[n])
             if not is_sound[n]:
@@ -146,7 +143,6 @@ class BoxFinder:
     def _is_sound(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the numbers of a body are valid for a step."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             size: cython.double = self.sizes[i, k]
@@ -159,7 +155,6 @@ class BoxFinder:
     def _is_as_seen(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t, asked: set) -> cython.bint:
         """Return whether a body, in row `s` of the steps, is unchanged since the last step."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if s < 0 or b.news[s] != 0 or b.quarantined[s] != 0:
             return False
@@ -181,7 +176,6 @@ class BoxFinder:
     def _take_over(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.void:
         """Copy the box of the last step."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             self.centres[i, k] = b.seen_centre[s, k]
@@ -192,7 +186,6 @@ class BoxFinder:
     def _convert(self, i: cython.Py_ssize_t) -> cython.void:
         """Compute the box from the numbers."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             half: cython.double = self.sizes[i, k] / self.halves_per_size

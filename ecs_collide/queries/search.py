@@ -231,7 +231,6 @@ class Search:
         """
         answers: list = []
         vectors: tuple = query[1]
-        i: cython.Py_ssize_t
 
         self.kind = query[0]
         if not (
@@ -261,8 +260,6 @@ class Search:
         The numbers are finite, and half sizes 0 or more.  `boxes` has the items' own boxes.  A short
         way meets few of them, so all whose boxes touch the bounds of the way are tried.
         """
-        k: cython.Py_ssize_t
-
         self.kind = QueryKind.CAST
         for k in range(self.dim):
             self.start[k] = centre[k] + 0.0
@@ -286,8 +283,6 @@ class Search:
 
     def _offer_met(self, tree: Tree) -> cython.void:
         """Offer the items of a tree that a CAST meets within the box from `near` to `far`."""
-        i: cython.Py_ssize_t
-
         for i in range(tree.traversal.find_touching(self.near, self.far, 0, tree.found)):
             item: cython.longlong = tree.found[i]
             if item != self.excluded_each:
@@ -308,9 +303,6 @@ class Search:
             `hits`, float64 (n * limit, ...), written: row ``limit * i + j`` is about
             ``found[i, j]``, the numbers that `search` returns after the id.
         """
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         vectors: tuple = query[1]
         limit: cython.Py_ssize_t = query[2]
         bound: cython.double = query[3]
@@ -348,9 +340,6 @@ class Search:
         The result is an int64 memoryview.  `corners` are two checked arrays with a row for each
         region.  `offsets` is written.  The items of region i are ``offsets[i]`` to ``offsets[i + 1]``.
         """
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         mins: cython.double[:, ::1] = corners[0]
         maxs: cython.double[:, ::1] = corners[1]
         room: cython.Py_ssize_t = max(64, 2 * mins.shape[0])
@@ -379,8 +368,6 @@ class Search:
 
     def _set_box(self) -> cython.bint:
         """Set the corners of the query's box; return whether they are in order."""
-        k: cython.Py_ssize_t
-
         for k in range(self.dim):
             self.low[k] = self.high[k] = self.start[k]
             if self.kind == QueryKind.CAST:
@@ -396,8 +383,6 @@ class Search:
 
     def _load(self, excluded, boxes: tuple) -> cython.void:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
-        i: cython.Py_ssize_t
-
         if (
             boxes[2] is not self.given_ids
             or boxes[0] is not self.given_min
@@ -436,8 +421,6 @@ class Search:
 
     def _end(self, excluded) -> cython.void:
         """Remove the marks of the items that were excluded."""
-        i: cython.Py_ssize_t
-
         self.n_excluded = 0
         self.is_cut_short = False
         if excluded is not None:
@@ -461,8 +444,6 @@ class Search:
 
     def _add_touching(self, tree: Tree) -> cython.void:
         """Offer the items of a tree whose own boxes share a point with the region."""
-        i: cython.Py_ssize_t
-
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item: cython.longlong = tree.found[i]
             if (self.n_excluded == 0 or not self.excluded[item]) and self._touches(item):
@@ -472,7 +453,6 @@ class Search:
     @cython.inline
     def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the region."""
-        k: cython.Py_ssize_t
         i: cython.Py_ssize_t = self.dim * item
 
         if self.own:
@@ -533,7 +513,6 @@ class Search:
 
     def _key_of(self, item: cython.longlong) -> cython.double:
         """Return the key of an item by its own box, or a greater number than the bound."""
-        k: cython.Py_ssize_t
         i: cython.Py_ssize_t = self.dim * item
         key: cython.double = self._least_key(self.lows, self.highs, i, i)
 
@@ -579,7 +558,6 @@ class Search:
         scale: cython.double = 1.0
         total: cython.double = 0.0
         greatest: cython.double = 0.0
-        k: cython.Py_ssize_t
 
         for k in range(self.dim):
             gap: cython.double = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
@@ -613,7 +591,6 @@ class Search:
         is_cast: cython.bint = self.kind == QueryKind.CAST
         enter: cython.double = 0.0
         leave: cython.double = INF
-        k: cython.Py_ssize_t
 
         for k in range(self.dim):
             displacement: cython.double = self.displacement[k]
@@ -702,7 +679,6 @@ class Search:
         """Write the key and the other results of the item found at `i` into `hit`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
-        k: cython.Py_ssize_t
 
         for k in range(self.dim):
             if self.own:
@@ -731,7 +707,6 @@ class Search:
         """
         dim: cython.Py_ssize_t = self.dim
         is_met: cython.bint = False
-        k: cython.Py_ssize_t
 
         for k in range(dim):
             direction: cython.double = self.displacement[k]
@@ -751,7 +726,6 @@ class Search:
         At an impact, the box is placed flush against the face that it meets, never beyond it.
         """
         dim: cython.Py_ssize_t = self.dim
-        k: cython.Py_ssize_t
 
         is_slope: cython.bint = self._aim_at(item, self.near, self.far, 0)
         self.sweeper.solve()
@@ -780,8 +754,6 @@ class Search:
 
 def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Read a vector; return whether it is a plain tuple of numbers that are not too large."""
-    k: cython.Py_ssize_t
-
     if type(vector) is not tuple or len(vector) != dim:
         return False
     for k in range(dim):

@@ -165,7 +165,6 @@ class Carriers:
         `at_rest` states that the velocities of riders do not include their carriers'.
         """
         t: RareColumns = self.bodies.rare
-        _n: cython.Py_ssize_t
 
         if t.any_carrier:
             self._make_room(self.bodies.ids.shape[0])
@@ -190,8 +189,6 @@ class Carriers:
         rows: ContactRows = self.contacts.rows
         new: RiderTable = self.now
         old: RiderTable = self.before
-        n: cython.Py_ssize_t
-        k: cython.int
 
         self._clear(new)
         for n in range(self.contacts.rows.n):
@@ -293,9 +290,6 @@ class Carriers:
         subtracted: cython.double[:, ::1],
     ):
         """Replace the riders of the last step; see `RiderTable` for the arrays."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         self._clear(self.now)
         self.contacts.contacts.forgotten.clear()
         if rows.shape[0] == 0:
@@ -314,8 +308,6 @@ class Carriers:
         """Add carriers' velocities to their riders'; return the rows of sleepers this moves."""
         woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
-        n: cython.Py_ssize_t
-        k: cython.int
 
         self.rode, self.now = self.now, self.rode
         self.find_riders(True)
@@ -337,8 +329,6 @@ class Carriers:
         """Add `subtracted` to the velocities of riders that have lost their carrier."""
         b: Bodies = self.bodies
         last: RiderTable = self.rode
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for row in self.contacts.contacts.forgotten:
             i: cython.Py_ssize_t = row
@@ -423,7 +413,6 @@ class Carriers:
         """Find the own velocity of a rider after a turn, `by_carrier` or by another body."""
         rode: RiderTable = self.rode
         s: Slopes = self.step.slopes
-        k: cython.int
         held: cython.double = 0.0
 
         if by_carrier:  # it may have turned, too
@@ -453,7 +442,6 @@ class Carriers:
     def _held_along(self, i: cython.Py_ssize_t, by_carrier: cython.bint) -> cython.double:
         """Return how much of a carrier's velocity along the line found is kept from its rider."""
         s: Slopes = self.step.slopes
-        k: cython.int
         own: cython.double = 0.0
         blocked: cython.double = 0.0
         v: cython.double = 0.0
@@ -468,8 +456,6 @@ class Carriers:
 
     def settle_turned(self) -> cython.void:
         """Find the own velocities of all riders that have turned."""
-        n: cython.Py_ssize_t
-
         for n in range(self.bodies.n_turned):
             self.settle(self.bodies.turned[n])
 
@@ -502,8 +488,6 @@ class Carriers:
 
     def lead(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a rider follow its carrier along the face, or the line, from this instant."""
-        k: cython.int
-
         self.settle(i)
         self._find_carrier_velocity(i)
         for k in range(self.bodies.dim):
@@ -513,7 +497,6 @@ class Carriers:
     def _find_carrier_velocity(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the velocity at this instant with which a rider is carried."""
         rode: RiderTable = self.rode
-        k: cython.int
 
         for k in range(self.bodies.dim):
             rode.carrier_velocity[i, k] = self._find_velocity(
@@ -523,9 +506,6 @@ class Carriers:
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        _n: cython.Py_ssize_t
-        k: cython.int
         before: cython.double[:, ::1] = zeros(DOUBLE, rows.shape[0], b.dim)
 
         self._make_room(b.ids.shape[0])
@@ -547,7 +527,6 @@ class Carriers:
         pairs: PairTable = self.contacts.pairs
         s: PositionCorrection = self.contacts.correction
         p: cython.Py_ssize_t = pairs.head_of(i)
-        k: cython.int
 
         self._clear(found)
         while p >= 0:
@@ -569,7 +548,6 @@ class Carriers:
     ) -> cython.void:
         """Make a new body ride on the carrier found; it came with the velocity in row `n`."""
         found: RiderTable = self.before
-        k: cython.int
 
         self._ride(i, found.carrier[i], found.side[i], found.slants[i])
         for k in range(self.bodies.dim):
@@ -598,7 +576,6 @@ class Carriers:
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
         slants: cython.bint = self.impact.slants
-        k: cython.int
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
 
@@ -633,7 +610,6 @@ class Carriers:
         one was as fast, and if nothing has turned the rider since.
         """
         v: cython.double[:, ::1] = self.bodies.velocity
-        k: cython.int
         stays: cython.int = 0
 
         for k in range(self.bodies.dim if rides_on else 0):
@@ -651,8 +627,6 @@ class Carriers:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
     ) -> cython.bint:
         """Return whether j carries i along its face, or its line, as fast as its carrier did."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             if (k != abs(side) - 1 or slants) and not self._is_as_fast(
                 i, k, self._find_velocity(self.rode, i, j, side, slants, k, False)
@@ -680,8 +654,6 @@ class Carriers:
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
-        n: cython.Py_ssize_t
-        _n: cython.Py_ssize_t
 
         if self.sweeps:
             return
@@ -709,8 +681,6 @@ class Carriers:
         """Restore the own velocities of riders at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity
         rode: RiderTable = self.rode
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rode.n):
             self.settle(rode.riders[n])
@@ -756,7 +726,6 @@ class Carriers:
         v: cython.double = self.bodies.velocity[i, k]
         c: cython.double = ride.carrier_velocity[i, k]
         part: cython.double = 1.0
-        axis: cython.int
 
         if self._follows_line(i, ride.carrier[i]) and (k == s.run or k == s.up):
             part = s.line_on(k)
@@ -771,7 +740,6 @@ class Carriers:
     def _follows_line(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a rider moves along the line of its carrier, which is a slope."""
         b: Bodies = self.bodies
-        k: cython.int
         away: cython.double = 0.0
         sizes: cython.double = 0.0
 

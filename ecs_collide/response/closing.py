@@ -41,7 +41,6 @@ class ClosingContacts:
     def find(self) -> cython.void:
         """Queue the impacts of all bodies that have turned since the last search."""
         c: Clusters = self.clusters
-        n: cython.Py_ssize_t
 
         for n in range(c.n_to_examine):
             self._find_of(c.to_examine[n], c.axes_to_examine[c.to_examine[n]])

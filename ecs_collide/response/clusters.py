@@ -176,9 +176,6 @@ class Clusters(SharedMotion):
 
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the previous step, even if it was interrupted."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
         if self.n_nodes > self.node_of.shape[0] >> 3:  # to clear all reads less
             for n in range(self.node_of.shape[0]):
                 for k in range(self.bodies.dim):
@@ -200,8 +197,6 @@ class Clusters(SharedMotion):
 
         All must be written, and all contacts examined.
         """
-        n: cython.Py_ssize_t
-
         self._end_merges()
         for n in range(self.n_live):
             node: cython.Py_ssize_t = self.live[n]
@@ -216,8 +211,6 @@ class Clusters(SharedMotion):
 
     def _end_merges(self) -> cython.void:
         """Note which bodies have merged in this instant, and share the kicks of their clusters."""
-        n: cython.Py_ssize_t
-
         for n in range(self.n_live):
             self._note_merge(self.live[n])
         for n in range(self.n_live if self.gravity.is_on else 0):
@@ -356,8 +349,6 @@ class Clusters(SharedMotion):
 
     def end_step(self) -> cython.void:
         """Give the members of all lasting clusters their shared velocity."""
-        n: cython.Py_ssize_t
-
         if self.gravity.is_on:
             self._end_merges()
         for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
@@ -586,7 +577,6 @@ class Clusters(SharedMotion):
         """
         growth: cython.double[:, ::1] = self.bodies.growth
         root: cython.Py_ssize_t = members[0]
-        place: cython.Py_ssize_t
 
         for place in range(n):
             node: cython.Py_ssize_t = members[place]
@@ -934,8 +924,6 @@ class Clusters(SharedMotion):
 
     def write(self) -> cython.void:
         """Write the velocities of all clusters that have changed to their bodies."""
-        n: cython.Py_ssize_t
-
         for n in range(self.n_unwritten):
             node: cython.Py_ssize_t = self.unwritten[n]
             root: cython.Py_ssize_t = self.root(node)
@@ -959,8 +947,6 @@ class Clusters(SharedMotion):
 
     def write_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the velocity of one body."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.write_axis(i, k)
 

@@ -267,9 +267,6 @@ class ContactGraph:
 
         If members part, these faces may close.  They press only if they do.
         """
-        n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-
         for n in range(self.n_members):
             for at in range(self._find_contacts(n)):
                 p: cython.Py_ssize_t = self.found[at]
@@ -339,7 +336,6 @@ class ContactGraph:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         now: cython.double = self.step.now
-        k: cython.int
 
         for k in range(b.dim):
             if k == self.axis:

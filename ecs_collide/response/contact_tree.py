@@ -47,7 +47,6 @@ class ContactTree:
         It begins at the anchor, if there is one.
         """
         g: ContactGraph = self.graph
-        n: cython.Py_ssize_t
 
         self.wall = self.order_from(start)
         if self.wall:
@@ -116,7 +115,6 @@ class ContactTree:
         """Return the first member of the highest rank in the tree just ordered."""
         g: ContactGraph = self.graph
         highest: cython.Py_ssize_t = self.order[0]
-        n: cython.Py_ssize_t
 
         for n in range(1, self.n):
             if g.members[self.order[n]].rank > g.members[highest].rank:
@@ -171,7 +169,6 @@ class ContactTree:
         """Return the common velocity of the tree just ordered, from a member of its rank."""
         g: ContactGraph = self.graph
         rank: cython.longlong = g.members[self.order[0]].rank
-        n: cython.Py_ssize_t
 
         self.sum_of_momenta.clear()
         self.sum_of_masses.clear()

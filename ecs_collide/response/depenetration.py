@@ -61,7 +61,6 @@ class Depenetration:
         All bodies must be in their trees with their own paths.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         self.n = 0
         if b.dt == 0.0:
@@ -89,7 +88,6 @@ class Depenetration:
         """Find the minimum translation of a body that overlaps others, and add it."""
         b: Bodies = self.bodies
         k: cython.int
-        side: cython.int
         shortest: cython.double = INF
         best: cython.int = 0
 
@@ -117,7 +115,6 @@ class Depenetration:
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body overlaps any body that must push it out."""
         tree: Tree
-        m: cython.Py_ssize_t
 
         self._set_region(i, 0, 0.0)
         for tree in (self.broadphase.still, self.broadphase.moving):
@@ -131,7 +128,6 @@ class Depenetration:
     ) -> cython.void:
         """Set the region to the box of a body, extended by a displacement on an axis."""
         b: Bodies = self.bodies
-        axis: cython.int
 
         for axis in range(b.dim):
             self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
@@ -150,7 +146,6 @@ class Depenetration:
     def _is_within(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies overlap by more than the slop."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             low: cython.double = max(
@@ -184,7 +179,6 @@ class Depenetration:
         """
         b: Bodies = self.bodies
         tree: Tree
-        m: cython.Py_ssize_t
         displacement: cython.double = INF if nearest else 0.0
 
         self._set_region(i, 0, 0.0)
@@ -213,8 +207,6 @@ class Depenetration:
         """Return whether the region overlaps a body that body i does not overlap."""
         b: Bodies = self.bodies
         tree: Tree
-        m: cython.Py_ssize_t
-        k: cython.int
 
         for tree in (self.broadphase.still, self.broadphase.moving):
             for m in range(tree.touching_one(self.low, self.high)):

@@ -54,8 +54,6 @@ class Falling:
         """
         b: Bodies = self.bodies
         c: Carriers = self.carriers
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
@@ -76,7 +74,6 @@ class Falling:
         surface, or take a body off a slope.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
-        axis: cython.int
         bends: cython.bint = False
         turns: cython.bint = is_slope or self._turns(i) or self._turns(j)
 
@@ -127,7 +124,6 @@ class Falling:
     def join(self) -> cython.void:
         """Undo the last `split` after a crossing, except where the game has set a velocity."""
         g: Gravity = self.gravity
-        n: cython.Py_ssize_t
 
         for n in range(self.n_splits):
             i: cython.Py_ssize_t = self.split_of[n, 0]
@@ -157,8 +153,6 @@ class Falling:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Give a body that falls a velocity at this instant."""
-        n: cython.Py_ssize_t
-
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1

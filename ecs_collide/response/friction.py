@@ -40,8 +40,6 @@ class CoulombFriction:
         momentum of the other shows how they press against each other.
         """
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         friction: cython.double = self.bodies.rare.friction_between(m.rows[0], m.rows[1])
         press: cython.double = 0.0
 
@@ -99,7 +97,6 @@ class CoulombFriction:
 
     def _slide_speed(self) -> cython.double:
         """Return how fast the touching faces slide over each other."""
-        axis: cython.int
         largest: cython.double = 0.0
         speed: cython.double = 0.0
 

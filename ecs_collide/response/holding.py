@@ -59,8 +59,6 @@ class Holding:
     @cython.ccall
     def begin_step(self) -> cython.void:
         """Release all bodies of the previous step, and reset all visits."""
-        n: cython.Py_ssize_t
-
         for n in range(self.n):
             self.bodies.on_hold[self.rows[n]] = 0
         for n in range(self.n_visited):
@@ -97,7 +95,6 @@ class Holding:
         """Hold a body from this instant; return False if it is not dynamic or held already."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
-        k: cython.int
 
         if not b.dynamic[i] or b.on_hold[i]:
             return False
@@ -113,8 +110,6 @@ class Holding:
 
     def hold_from_start(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body for the whole step; its path must be computed again."""
-        k: cython.int
-
         self._save_motion(i)
         for k in range(self.bodies.dim):
             self.bodies.velocity[i, k] = 0.0
@@ -122,7 +117,6 @@ class Holding:
     def _save_motion(self, i: cython.Py_ssize_t) -> cython.void:
         """Save the velocity and the growth of a body, mark it as held, and stop its growth."""
         b: Bodies = self.bodies
-        k: cython.int
 
         b.mark(i)
         b.interrupt_rest(i)
@@ -147,8 +141,6 @@ class Holding:
     def release(self) -> cython.void:
         """Restore the velocities and growths of all held bodies at the end of the step."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]

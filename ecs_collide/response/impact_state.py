@@ -82,7 +82,6 @@ class ImpactState:
         The speed is the mean over the rest of the step, or 0 if a cluster lasts and keeps its path.
         """
         c: Clusters = self.clusters
-        n: cython.int
 
         for n in range(2):
             self.kick[n] = c.kick_of(self.rows[n], self.axis)

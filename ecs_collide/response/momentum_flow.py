@@ -37,7 +37,6 @@ class MomentumFlow:
         t: ContactTree = self.tree
         g: ContactGraph = self.graph
         tree: cython.Py_ssize_t = t.order[0]
-        n: cython.Py_ssize_t
 
         if t.wall:
             return False
@@ -70,7 +69,6 @@ class MomentumFlow:
         Problem" (1988), with exact distances.  They only grow where an excess is left, so it ends.
         """
         g: ContactGraph = self.graph
-        n: cython.Py_ssize_t
         moves: cython.bint
 
         while self._find_ways():

@@ -117,8 +117,6 @@ class Projection:
 
         The clusters of the instant are solved once more, with the kicks of their members.
         """
-        n: cython.Py_ssize_t
-
         if not self.lets_go:
             return False
         self.lets_go = False
@@ -132,7 +130,6 @@ class Projection:
     def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
         """Solve components with at least so many ends of links, of the links from `start_link` on."""
         g: ContactGraph = self.graph
-        e: cython.Py_ssize_t
         first: cython.longlong = g.component + 1
 
         g.make_room_for_nodes()
@@ -149,7 +146,6 @@ class Projection:
         """Find the trees of the component; return whether they differ from its clusters."""
         g: ContactGraph = self.graph
         start: cython.Py_ssize_t = g.members[0].node
-        n: cython.Py_ssize_t
 
         self.n_changes = 0
         if self._stays():
@@ -171,7 +167,6 @@ class Projection:
         """Return whether the clusters of the component stay as they are."""
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
-        n: cython.Py_ssize_t
 
         for n in range(g.n_members):
             if g.members[n].tree == OPEN:
@@ -187,8 +182,6 @@ class Projection:
         """Make the trees of the component its clusters."""
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
-        n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
 
         for n in range(g.n_members):
             if g.members[n].tree != n:
@@ -221,7 +214,6 @@ class Projection:
         """
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
-        n: cython.Py_ssize_t
 
         self.way = 0.0
         self.way_rank = WHOLE_WAY
@@ -324,7 +316,6 @@ class Projection:
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
         root: cython.Py_ssize_t = self.clusters.root(g.members[t.order[0]].node)
-        n: cython.Py_ssize_t
         at: cython.Py_ssize_t
 
         if t.n != self.clusters.nodes[root].size or (
@@ -414,7 +405,6 @@ class Projection:
         g: ContactGraph = self.graph
         n_links: cython.Py_ssize_t = self._find_cycle(e)
         weakest: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t
 
         for n in range(n_links):
             at: cython.Py_ssize_t = -self.cycle[n]
@@ -482,7 +472,6 @@ class Projection:
         False if it is link `e`, which closes the cycle, or if the anchors of the cycle push equally.
         """
         g: ContactGraph = self.graph
-        n: cython.Py_ssize_t
         lost: cython.Py_ssize_t = e
         fastest: cython.double = g.push_of(e)
         is_equal: cython.bint = False
@@ -524,7 +513,6 @@ class Projection:
     def _lose(self, lost: cython.Py_ssize_t, rival: cython.Py_ssize_t) -> cython.void:
         """Give up a link, and all links of the component that the same face of its anchor has."""
         g: ContactGraph = self.graph
-        e: cython.Py_ssize_t
 
         self.any_lost = True
         for e in range(1, g.n_links + 1):
@@ -544,7 +532,6 @@ class Projection:
     def rival_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the `Link.rival` of a link between two bodies, or -1."""
         g: ContactGraph = self.graph
-        e: cython.Py_ssize_t
 
         for e in range(1, g.n_links + 1):
             if (

@@ -97,8 +97,6 @@ class Separating:
         They must have their own paths and must not be in the trees yet.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
 
         self.forget()
         if not b.rare.any_separator or b.dt == 0.0:
@@ -125,8 +123,6 @@ class Separating:
 
     def forget(self) -> cython.void:
         """Remove all members, even of an interrupted step."""
-        n: cython.Py_ssize_t
-
         for n in range(self.n):
             self.reach[self.rows[n]] = 0.0
         self.n = self.n_pairs = self.n_skipped = 0
@@ -135,7 +131,6 @@ class Separating:
         """Find the centre and half sizes of a body at the end of its own path."""
         b: Bodies = self.bodies
         at: cython.Py_ssize_t = b.n_path * i
-        k: cython.int
 
         for k in range(b.dim):
             self.place[i, k] = b.path[at + CENTRE] + b.path[at + MOTION]
@@ -146,7 +141,6 @@ class Separating:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Add the displacements of a pair of members without room in the pair table."""
-        k: cython.int
         sign: cython.double = 1.0
 
         self.n_skipped += 1
@@ -166,9 +160,6 @@ class Separating:
     def separate(self) -> cython.void:
         """Add the displacements of all members to their paths, when all pairs are known."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
-        _turn: cython.int
 
         if self.n == 0:
             return
@@ -193,7 +184,6 @@ class Separating:
     def _find_soft(self) -> cython.void:
         """List the soft pairs, and locate their bodies that are not moved."""
         pairs: PairTable = self.pairs
-        p: cython.Py_ssize_t
 
         if self.soft.shape[0] < pairs.n:
             self.soft = zeros(LONG, 2 * pairs.n)
@@ -211,8 +201,6 @@ class Separating:
         """Run one round; return whether any members overlapped."""
         b: Bodies = self.bodies
         pairs: PairTable = self.pairs
-        n: cython.Py_ssize_t
-        k: cython.int
         found: cython.bint = False
 
         for n in range(self.n):
@@ -252,7 +240,6 @@ class Separating:
         The direction is the gradient of an ellipse whose semi-axes are the sums of half sizes.
         """
         b: Bodies = self.bodies
-        k: cython.int
         nearest: cython.double = 0.0
         smallest: cython.double = INF
         time: cython.double = INF
@@ -292,7 +279,6 @@ class Separating:
 
         Each id has another point of a square or cube, so many bodies separate in all directions.
         """
-        k: cython.int
         longest: cython.double = 0.0
 
         for k in range(self.bodies.dim):
@@ -312,7 +298,6 @@ class Separating:
     ) -> cython.void:
         """Add the displacement to the totals of two bodies, shared by inverse mass."""
         b: Bodies = self.bodies
-        k: cython.int
         share: cython.double = 0.0
 
         if self.reach[i] > 0.0:

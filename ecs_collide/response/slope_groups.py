@@ -165,7 +165,6 @@ class SlopeGroups:
 
     def settle(self, n_resolutions: cython.longlong) -> cython.bint:
         """Solve the listed contacts after new resolutions; return whether a body turns."""
-        n: cython.Py_ssize_t
         last: cython.longlong = self.solution
 
         if self.instant == self.clusters.instant and self.n_resolutions != n_resolutions:
@@ -182,7 +181,6 @@ class SlopeGroups:
         Contacts are connected if their bodies are one, or are in one cluster that gives way.
         """
         n: cython.Py_ssize_t = 0
-        k: cython.int
 
         self.solution += 1
         self.n_found = 0
@@ -232,7 +230,6 @@ class SlopeGroups:
         b: Bodies = self.bodies
         p: cython.Py_ssize_t = self.rows[c, PAIR]
         i: cython.Py_ssize_t = self.rows[c, BODY]
-        k: cython.int
         is_slope: cython.bint = self.slopes.find(self.pairs.at[p].first, self.pairs.at[p].second)
 
         self.numbers[c, GOAL] = self.numbers[c, WEIGHT] = self.numbers[c, SIZE] = 0.0
@@ -285,10 +282,6 @@ class SlopeGroups:
 
         No force on the paths is below 0.
         """
-        n: cython.Py_ssize_t
-        k: cython.int
-        _n: cython.int
-
         for _n in range(PASSES):
             changes: cython.bint = False
             for n in range(self.n_found):

@@ -102,7 +102,6 @@ class SlopeResponse:
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast a pair closes along the normal of its slope at this instant."""
         s: Slopes = self.slopes
-        k: cython.int
         speed: cython.double = 0.0
 
         if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
@@ -121,7 +120,6 @@ class SlopeResponse:
         s: Slopes = self.slopes
         b: Bodies = self.bodies
         m: ImpactState = self.impact
-        k: cython.int
 
         self.solid = -1
         self.rests = False
@@ -190,7 +188,6 @@ class SlopeResponse:
     def _end_damping(self, i: cython.Py_ssize_t, free: cython.double) -> cython.void:
         """End the damping of a body along the normal for this step; along the line it goes on."""
         g: Gravity = self.gravity
-        k: cython.int
         lost: cython.double = 0.0
 
         for k in range(self.bodies.dim):
@@ -232,8 +229,6 @@ class SlopeResponse:
         On other axes its clusters keep their paths.  So a release changes `is_shared` only for the
         released cluster, and the order of releases decides nothing.
         """
-        k: cython.int
-
         if not self.gravity.acts_on(i):
             return
         for k in range(self.bodies.dim):
@@ -243,7 +238,6 @@ class SlopeResponse:
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""
-        k: cython.int
         total: cython.double = 0.0
 
         for k in range(self.bodies.dim):
@@ -262,7 +256,6 @@ class SlopeResponse:
         `press` is the change of the latter.  If the body `stays`, the rule also holds for its pull.
         """
         b: Bodies = self.bodies
-        k: cython.int
         scale: cython.double = 1.0
         weak: cython.double = 1.0
 
@@ -295,7 +288,6 @@ class SlopeResponse:
         """Find the velocity of the face of the slope along its line."""
         s: Slopes = self.slopes
         side: cython.int = (s.up + 1) * (1 if s.out > 0.0 else -1)
-        k: cython.int
 
         for k in range(self.bodies.dim):
             self.belt[k] = belt_velocity(self.bodies, s.slope, side, True, k)
@@ -304,7 +296,6 @@ class SlopeResponse:
         self, one: cython.p_double, other: cython.p_double, part: cython.double
     ) -> cython.double:
         """Return the length of one vector plus a part of another, less its part along the normal."""
-        k: cython.int
         total: cython.double = 0.0
         normal: cython.double = 0.0
 
@@ -320,9 +311,6 @@ class SlopeResponse:
 
         Only faces of bodies that give no way count.  Returns False if there is no such velocity.
         """
-        k: cython.int
-        _n: cython.int
-
         self.n_followed = 0
         for k in range(self.bodies.dim):
             self.free_after[k] = self.after[k]
@@ -343,7 +331,6 @@ class SlopeResponse:
         q: cython.Py_ssize_t = self.pairs.head_of(i)
         found: cython.Py_ssize_t = -1
         fastest: cython.double = 0.0
-        k: cython.int
 
         while q >= 0:
             speed: cython.double = self._closing(TRIED) if q != p and self._find_face(q, i) else 0.0
@@ -369,7 +356,6 @@ class SlopeResponse:
         b: Bodies = self.bodies
         c: PositionCorrection = self.correction
         j: cython.Py_ssize_t = self.pairs.partner(q, i)
-        k: cython.int
 
         if self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
             return False
@@ -395,7 +381,6 @@ class SlopeResponse:
 
     def _closing(self, n: cython.int) -> cython.double:
         """Return the speed at which the path closes with a face, or 0 if it is only rounding."""
-        k: cython.int
         away: cython.double = 0.0
         sizes: cython.double = 0.0
 
@@ -411,8 +396,6 @@ class SlopeResponse:
         The velocity before was the nearest one for the followed faces.  So the nearest one now
         follows the pressing face, and in 3D maybe another one.
         """
-        n: cython.int
-        k: cython.int
         best: cython.int = -1
         least: cython.double = INF
 
@@ -441,7 +424,6 @@ class SlopeResponse:
 
     def _fits(self) -> cython.bint:
         """Return whether the path closes with none of the followed faces."""
-        n: cython.int
         fits: cython.bint = True
 
         for n in range(self.n_followed):
@@ -450,8 +432,6 @@ class SlopeResponse:
 
     def _follow(self, n: cython.int) -> cython.bint:
         """Find the nearest velocity that follows the slope and a face; return False if none does."""
-        k: cython.int
-
         self.rests = False  # two faces tried before may have left it at rest
         for k in range(self.bodies.dim):
             self.face[k] = self.faces[n, k]
@@ -482,7 +462,6 @@ class SlopeResponse:
 
     def _follow_both(self, n: cython.int, m: cython.int) -> cython.bint:
         """Find the velocity that follows the slope and two faces; return False if none does."""
-        k: cython.int
         one: cython.double = -self.fixed_speed
         two: cython.double = 0.0
         three: cython.double = 0.0
@@ -519,7 +498,6 @@ class SlopeResponse:
 
     def _is_still(self, n: cython.int) -> cython.bint:
         """Return whether a face moves with the slope."""
-        k: cython.int
         is_still: cython.bint = True
 
         for k in range(self.bodies.dim):
@@ -528,8 +506,6 @@ class SlopeResponse:
 
     def _rest(self, is_still: cython.bint) -> cython.void:
         """Note that contacts leave the body one velocity; `is_still` if that is the slope's."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.pull[k] = 0.0
             if is_still:
@@ -539,7 +515,6 @@ class SlopeResponse:
     def _write(self, i: cython.Py_ssize_t) -> cython.void:
         """Give the body its new path and its new pull."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(b.dim):
             if b.controls.locks(i, k):

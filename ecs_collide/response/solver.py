@@ -174,7 +174,6 @@ class Solver:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         press: cython.double = 0.0
-        n: cython.int
 
         self.counts_loss = not normal_only and (
             b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
@@ -217,7 +216,6 @@ class Solver:
         The weight is that of bodies on slopes, and `Push` would turn it along the wall like a speed.
         """
         m: ImpactState = self.impact
-        n: cython.int
 
         for n in range(2):
             if (

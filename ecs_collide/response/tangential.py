@@ -55,8 +55,6 @@ class TangentialResponse:
     def store_velocities(self) -> cython.void:
         """Store the velocities along the surface before the resolution, of bodies and faces."""
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
 
         for n in range(2):
             for axis in range(self.bodies.dim):
@@ -68,8 +66,6 @@ class TangentialResponse:
     def turn(self, restitution: cython.double) -> cython.void:
         """Apply the rule of each body that the impact may change."""
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         turns: cython.bint = False
 
         if m.is_dynamic[0] and m.is_dynamic[1] and self._stops(0) and self._stops(1):
@@ -93,7 +89,6 @@ class TangentialResponse:
         """Give two bodies with `Stop` their mean velocity instead of each other's."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
-        axis: cython.int
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
 
@@ -121,7 +116,6 @@ class TangentialResponse:
         """Find the velocity by the rule of a body; return False if it has no rule here."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
-        axis: cython.int
         stops: cython.bint = self._stops(n)
         stretch: cython.double = 0.0
 
@@ -143,7 +137,6 @@ class TangentialResponse:
     def _stretch(self) -> cython.double:
         """Return the relative speed divided by its part along the surface, or 0 if that is 0."""
         m: ImpactState = self.impact
-        axis: cython.int
         largest: cython.double = 0.0
         speed: cython.double = 0.0
         along: cython.double = 0.0
@@ -162,8 +155,6 @@ class TangentialResponse:
     def _turn_as_far(self) -> cython.void:
         """Change velocities towards the rules as far as the kinetic energy does not rise."""
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         unit: cython.double = self._find_frame()
         less: cython.double = EPSILON
 
@@ -190,8 +181,6 @@ class TangentialResponse:
         It is the frame of a partner that is not dynamic, also along the surface, or the world.
         """
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         unit: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
@@ -214,8 +203,6 @@ class TangentialResponse:
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         heavier: cython.double = 0.0  # of the bodies that give way: the other mass may be infinite
         energy: cython.double = 0.0
         gain: cython.double = 0.0
@@ -256,8 +243,6 @@ class TangentialResponse:
     def _gains_energy(self) -> cython.bint:
         """Return whether the kinetic energy would rise, in twice the precision if that is close."""
         m: ImpactState = self.impact
-        n: cython.int
-        axis: cython.int
         lost: cython.double = 0.0
         size: cython.double = 0.0
 
@@ -287,7 +272,6 @@ class TangentialResponse:
     def _stop_falling(self, n: cython.int) -> cython.void:
         """Hold a body with `Stop` against gravity if it has the velocity of its partner's face."""
         m: ImpactState = self.impact
-        axis: cython.int
         i: cython.Py_ssize_t = m.rows[n]
 
         if not self._stops(n):

@@ -32,7 +32,6 @@ class Edges:
         The images of present contacts are adjusted to the new positions.
         """
         shifts: cython.longlong[::1] = self.broadphase.images.shifts
-        n: cython.Py_ssize_t
         n_out: cython.Py_ssize_t = 0
 
         for n in range(rows.shape[0]):
@@ -52,7 +51,6 @@ class Edges:
         The number of world widths by which it was moved is added to `shifts`.
         """
         b: Bodies = self.bodies
-        k: cython.int
         is_out: cython.bint = False
 
         for k in range(b.dim):
@@ -70,7 +68,6 @@ class Edges:
         """Bring the nth attached box into the world after its owner; return whether it moved."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.attachments.rows[n]
-        k: cython.int
         is_out: cython.bint = False
 
         for k in range(b.dim):

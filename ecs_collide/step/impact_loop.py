@@ -291,7 +291,6 @@ class ImpactLoop:
         """
         b: Bodies = self.bodies
         c: Broadphase = self.broadphase
-        n: cython.Py_ssize_t
         any_held: cython.bint = False
 
         if self.attachments.n:
@@ -311,8 +310,6 @@ class ImpactLoop:
     def _sweep_turned(self) -> cython.void:
         """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
         clear: cython.double = b.clear_gap()
 
         for n in range(b.n_turned):
@@ -394,7 +391,6 @@ class ImpactLoop:
         high: cython.p_double = b.flat_max
         one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
         two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
-        k: cython.int
         wraps: cython.bint = b.wraps
         gap: cython.double = -INF
 
@@ -490,7 +486,6 @@ class ImpactLoop:
 
     def _end_drifts(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what leads a pair's bodies out of others where they meet; return whether any did."""
-        k: cython.int
         any_ended: cython.bint = False
 
         for k in range(self.bodies.dim):
@@ -599,8 +594,6 @@ class ImpactLoop:
 
     def _end_all_drifts(self, i: cython.Py_ssize_t) -> cython.void:
         """End what leads a body out of others."""
-        k: cython.int
-
         for k in range(self.bodies.dim):
             self.clusters.end_drift(i, k)
 
@@ -608,8 +601,6 @@ class ImpactLoop:
 
     def sweep_crossings(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
-        p: cython.Py_ssize_t
-
         for p in range(self.pairs.n if self.pairs.any_crosses else 0):
             if not CROSS <= self.pairs.at[p].state < SOFT:
                 continue
@@ -930,7 +921,6 @@ class ImpactLoop:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        k: cython.int
         dim: cython.int = b.dim
         n: cython.Py_ssize_t = event_buffer.add_collision()
         numbers: cython.p_double = event_buffer.flat_numbers
@@ -985,7 +975,6 @@ class ImpactLoop:
         two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
-        k: cython.int
         dim: cython.int = b.dim
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign

@@ -112,8 +112,6 @@ class Sleeping:
         A pair of that step is skipped from now on while neither of its bodies is awake.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
@@ -140,7 +138,6 @@ class Sleeping:
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
         """Put one body to sleep; reset its motion and its count of pairs at rest."""
         b: Bodies = self.bodies
-        k: cython.int
 
         b.asleep[i] = SleepState.ASLEEP
         b.moves[i] = 0
@@ -155,8 +152,6 @@ class Sleeping:
         The columns `leans`, `island` and `held` already have the values of the snapshot.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        m: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
@@ -176,7 +171,6 @@ class Sleeping:
     def _anchored_axes(self, i: cython.Py_ssize_t) -> cython.int:
         """Return the bits 1 << axis of the axes on which the last step has anchored a body."""
         b: Bodies = self.bodies
-        k: cython.int
         axes: cython.int = 0
 
         if b.is_marked[i]:
@@ -191,7 +185,6 @@ class Sleeping:
         An island falls asleep as a whole.  The columns `leans` and `island` mark its members.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
         any_pressed: cython.bint = self.n_leaning > 0
         chosen: list = []
 
@@ -221,7 +214,6 @@ class Sleeping:
         was pressed in the last step.  The same velocity would wake the island in the next one.
         """
         b: Bodies = self.bodies
-        k: cython.int
         loose: set = set()
         held: list = []
 
@@ -267,8 +259,6 @@ class Sleeping:
         """
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
-        n: cython.Py_ssize_t
-        m: cython.int
 
         for n in range(rows.shape[0]):
             self.parent[rows[n]] = rows[n]
@@ -304,8 +294,6 @@ class Sleeping:
         """Set `leans` of bodies in new islands to the sides on which something holds them."""
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
-        n: cython.Py_ssize_t
-        m: cython.int
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
         members: list = []
@@ -407,7 +395,6 @@ class Sleeping:
     def _overlapping(self) -> set:
         """Return the rows of the bodies that overlap a solid body that they touch."""
         contacts: ContactRows = self.contacts.rows
-        n: cython.Py_ssize_t
         found: set = set()
 
         for n in range(self.contacts.rows.n):
@@ -431,9 +418,6 @@ class Sleeping:
     def reached_by(self, rows: cython.longlong[::1]) -> list:
         """Return the rows of island members that the paths of `rows` reach and may disturb."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        m: cython.Py_ssize_t
-        k: cython.int
         found: list = []
 
         for n in range(rows.shape[0] if self.n_leaning else 0):
@@ -454,7 +438,6 @@ class Sleeping:
     def _hold(self) -> cython.void:
         """Set `held` of sleeping bodies that touch a resting static or kinematic body."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         for n in range(self.contacts.rows.n):
             i: cython.Py_ssize_t = self.contacts.rows.at[n].first
@@ -471,8 +454,6 @@ class Sleeping:
 
     def wake(self, rows: cython.longlong[::1]):
         """Wake the sleeping bodies of `rows`."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             self.forget(rows[n])
             self.bodies.moves[rows[n]] = 1
@@ -496,7 +477,6 @@ class Sleeping:
     def held_by(self, rows: cython.longlong[::1]) -> list:
         """Return the rows of held sleeping bodies that touch a body of `rows`."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
         found: list = []
 
         for n in range(rows.shape[0]):
@@ -515,8 +495,6 @@ class Sleeping:
     def near(self, rows: cython.longlong[::1]) -> list:
         """Return the rows of sleeping bodies that touch the still bodies of `rows`."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        m: cython.Py_ssize_t
         found: list = []
 
         for n in range(rows.shape[0]):
@@ -606,7 +584,6 @@ class Sleeping:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        k: cython.int
 
         if self.correction.solid_placement(p) == PENETRATING:
             return True

@@ -158,8 +158,6 @@ class Timeline:
 
     def remove(self, rows: cython.longlong[::1]):
         """Remove deleted bodies from the trees and from the sleeping ones."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             self.sleeping.forget(rows[n])
             self.broadphase.remove(rows[n])
@@ -237,8 +235,6 @@ class Timeline:
 
     def place_resized(self, rows: cython.longlong[::1]):
         """Move bodies that were resized between two steps to their places, in the tree too."""
-        n: cython.Py_ssize_t
-
         self.bodies.place_still(rows)
         for n in range(rows.shape[0]):
             self.bodies.find_swept_bounds(rows[n])
@@ -269,8 +265,6 @@ class Timeline:
     @cython.ccall
     def queue_impacts(self, new_rows: cython.longlong[::1]) -> cython.void:
         """Sweep every pair over the step and queue its first impact; `new_rows` are new bodies."""
-        n: cython.Py_ssize_t
-
         for n in range(self.attachments.n):  # their owners may have got a way out
             if self.attachments.follow(n):
                 self.bodies.find_swept_bounds(self.attachments.rows[n])

@@ -25,8 +25,6 @@ class TypeMarks:
 
     def add(self, entities: cython.longlong[::1], mark: cython.longlong):
         """Add a mark to entities."""
-        n: cython.Py_ssize_t
-
         self.entities.reserve(entities.shape[0])
         if self.marks.shape[0] < self.entities.ids.shape[0]:
             self.marks = grown(self.marks, self.entities.ids.shape[0])
@@ -39,8 +37,6 @@ class TypeMarks:
 
     def remove(self, entities: cython.longlong[::1], mark: cython.longlong):
         """Remove a mark from entities."""
-        n: cython.Py_ssize_t
-
         for n in range(entities.shape[0]):
             row: cython.Py_ssize_t = self.entities.find(entities[n])
             if row >= 0:
@@ -61,8 +57,6 @@ class TypeMarks:
         entities, rows : int64 (n,)
         marks : int64 (n_rows,), written
         """
-        n: cython.Py_ssize_t
-
         for n in range(entities.shape[0]):
             marks[rows[n]] = self._marks_of(entities[n])
 
@@ -81,7 +75,6 @@ class TypeMarks:
         wanted : int64 (k, 2)
             The marks that the two entities of a pair need, in either order.
         """
-        n: cython.Py_ssize_t
         found: list = []
 
         for n in range(first.shape[0]):
@@ -110,7 +103,6 @@ def select_contacts(
     marks : int64 (n_rows,)
         The marks of each body.
     """
-    n: cython.Py_ssize_t
     found: list = []
 
     for n in range(contacts.n):
@@ -124,8 +116,6 @@ def _are_wanted(
     one: cython.longlong, other: cython.longlong, wanted: cython.longlong[:, ::1]
 ) -> cython.bint:
     """Return whether two bodies have the marks of a row of `wanted`, in either order."""
-    k: cython.Py_ssize_t
-
     for k in range(wanted.shape[0]):
         first: cython.longlong = wanted[k, 0]
         second: cython.longlong = wanted[k, 1]

@@ -183,8 +183,6 @@ class ComponentBinding:
 
     def forget(self, i: cython.Py_ssize_t) -> cython.void:
         """Forget the known objects of row i, so that its numbers are read again."""
-        k: cython.Py_ssize_t
-
         if self.items:
             for k in range(self.width):
                 slots_forget(self.slots, i, k)
@@ -202,7 +200,6 @@ class ComponentBinding:
 
         Raise, and change nothing, if a number cannot be read.
         """
-        k: cython.Py_ssize_t
         differs: cython.bint = False
 
         if cython.compiled and slots_hold(self.slots, i):
@@ -224,7 +221,6 @@ class ComponentBinding:
     def _holds_seen(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component is known to hold its seen values, in pure Python."""
         item: object = self.items[i]
-        k: cython.Py_ssize_t
 
         if self.has_parts or (len(ROUNDED) > 0 and not self._keeps(item)):
             return False
@@ -261,8 +257,6 @@ class ComponentBinding:
     @cython.ccall
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component differs from its seen values."""
-        k: cython.Py_ssize_t
-
         if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):
             return False
         for k in range(self.width):
@@ -275,7 +269,6 @@ class ComponentBinding:
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Read the numbers of a component by attribute name."""
         item: object = self.items[i]
-        k: cython.Py_ssize_t
         known: dict = {}
         if len(ROUNDED) > 0 and not self._keeps(item):
             known = exact_numbers(item)
@@ -343,8 +336,6 @@ class ComponentBinding:
 
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the values that differ from the seen ones into a component."""
-        k: cython.Py_ssize_t
-
         for k in range(self.width):
             if self.now[i, k] != self.seen[i, k]:
                 self.write_one(i, k, self.now[i, k])
@@ -384,8 +375,6 @@ class ComponentBinding:
 
     def put_back_all(self, rows: cython.longlong[::1]):
         """Put back the numbers that `store_all` has stored of `rows`."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             self.put_back(rows[n], self.written, n, True, False)
 
@@ -402,8 +391,6 @@ class ComponentBinding:
         With `is_written`, the component gets them too; unless `is_known`, only where it holds
         numbers of the step.
         """
-        k: cython.Py_ssize_t
-
         for k in range(self.width):
             if is_written and i < len(self.items):
                 self._put_back_one(i, k, before[n, k], is_known)
@@ -434,7 +421,6 @@ class ComponentBinding:
 
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.void:
         """Set the seen values of a body without such a component to a number."""
-        k: cython.Py_ssize_t
         differs: cython.bint = False
 
         for k in range(self.width):

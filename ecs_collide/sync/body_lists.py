@@ -62,7 +62,6 @@ class RowOf:
 
     def rows_of(self, entities: list) -> NDArray[np.int64]:
         """Return the rows of entities, int64 (n,)."""
-        n: cython.Py_ssize_t
         found = np.empty(len(entities), LONG)
         rows: cython.longlong[::1] = found.data
 
@@ -210,7 +209,6 @@ class BodyLists:
         rows: cython.longlong[::1] = self.rows
         marks: cython.int = 0
         kind: cython.int
-        n: cython.Py_ssize_t
         n_unfixed: cython.Py_ssize_t = 0
         n_watched: cython.Py_ssize_t = 0
         n_attached: cython.Py_ssize_t = 0
@@ -242,7 +240,6 @@ class BodyLists:
     def part(self, watched: cython.longlong[::1]):
         """List the bodies to read that move, and the others."""
         moves: cython.schar[::1] = self.bodies.moves
-        n: cython.Py_ssize_t
         n_movers: cython.Py_ssize_t = 0
         n_stills: cython.Py_ssize_t = 0
 
@@ -273,7 +270,6 @@ class BodyLists:
         n_chosen: cython.Py_ssize_t,
     ) -> object:
         """Return the `n_chosen` rows of one of some kinds: the same array if these are all."""
-        n: cython.Py_ssize_t
         to: cython.Py_ssize_t = 0
 
         if n_chosen == rows.shape[0]:
@@ -313,8 +309,6 @@ class BodyLists:
         column: cython.double[:, ::1] = b.seen_velocity if velocities else b.seen_centre
         found = np.empty((len(entities), b.dim))
         vectors: cython.double[:, ::1] = found.data
-        n: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(len(entities)):
             entity = entities[n]

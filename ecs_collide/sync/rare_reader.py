@@ -63,7 +63,6 @@ class RareReader:
     def use(self) -> cython.int:
         """Use the columns of `RareColumns` from now on."""
         kind: ComponentBinding
-        i: cython.Py_ssize_t
 
         if not self.rare.is_used:
             self.rare.use()
@@ -133,8 +132,6 @@ class RareReader:
 
     def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
         """Return the side to which the normal of a body points, 0 if it is not valid."""
-        k: cython.int
-
         for k in range(self.rare.dim):
             if kind.seen[i, k] != OF_SPACE:
                 return side_of(kind.seen, i)
@@ -149,7 +146,6 @@ class RareReader:
         t: RareColumns = self.rare
         c: Controls = t.controls
         kind: ComponentBinding
-        k: cython.int
         fine: cython.bint = True
 
         t.clear_filter(i)
@@ -200,7 +196,6 @@ class RareReader:
         """Fill the acceleration of a body, and add the zones around it to its scale and damping."""
         t: RareColumns = self.rare
         kind: ComponentBinding
-        k: cython.int
 
         for k in range(t.dim):
             t.acceleration[i, k] = 0.0

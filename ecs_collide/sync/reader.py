@@ -140,8 +140,6 @@ class ComponentReader:
 
     def convert(self, leans, halves: cython.double):
         """Set how positions and sizes convert to centres and half sizes, from the next `bind` on."""
-        k: cython.int
-
         self.converts = True
         self.halves = halves
         for k in range(self.dim):
@@ -191,8 +189,6 @@ class ComponentReader:
 
     def require(self, rows: cython.longlong[::1]):
         """Raise IndexError unless there is room for all of `rows`."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             self._require_row(rows[n])
 
@@ -308,8 +304,6 @@ class ComponentReader:
 
     def release(self, rows: cython.longlong[::1]):
         """Free rows of deleted bodies: they have no components."""
-        n: cython.Py_ssize_t
-
         for n in range(rows.shape[0]):
             self.bodies.has[rows[n]] = self.bodies.attached[rows[n]] = 0
         self.clear(rows)
@@ -318,7 +312,6 @@ class ComponentReader:
     def clear(self, rows: cython.longlong[::1]) -> cython.int:
         """Release the cached components of bodies."""
         kind: ComponentBinding
-        n: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             self.bodies.states[rows[n]] = 0
@@ -330,7 +323,6 @@ class ComponentReader:
 
     def cache_all(self, rows: cython.longlong[::1], entities: list, components: dict) -> int:
         """Cache the components of many bodies, a dict for each entity; return all their marks."""
-        n: cython.Py_ssize_t
         marks: cython.int = 0
 
         for n in range(rows.shape[0]):
@@ -345,7 +337,6 @@ class ComponentReader:
         numbers as far as that takes no memory, and the caller writes all of them afterwards.
         """
         kind: ComponentBinding
-        n: cython.Py_ssize_t
 
         self.require(rows)
         for kind in self.kinds[:6]:
@@ -367,7 +358,6 @@ class ComponentReader:
     def altered_among(self, rows: cython.longlong[::1]) -> list:
         """Return the rows whose rarer components or owners differ from the seen values."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
         found: list = []
 
         self.require(rows)
@@ -386,7 +376,6 @@ class ComponentReader:
         The numbers of common components are not compared.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
         rare: cython.int = 0
 
         for n in range(rows.shape[0]):
@@ -403,7 +392,6 @@ class ComponentReader:
         With `are_checked` only bodies with such components are checked again.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         self.require(rows)
         for n in range(rows.shape[0]):
@@ -418,7 +406,6 @@ class ComponentReader:
     def mistrust(self, rows: cython.longlong[::1]):
         """Mark the rarer components of bodies as changed for the next step."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
 
         self.require(rows)
         for n in range(rows.shape[0]):
@@ -429,8 +416,6 @@ class ComponentReader:
 
     def set_gravity(self, gravity):
         """Set the gravity, in world units per second squared."""
-        k: cython.int
-
         for k in range(self.dim):
             self.gravity[k] = gravity[k]
 
@@ -494,7 +479,6 @@ class ComponentReader:
     def _note_still(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether a still body must be examined, and whether it has a new place."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if self.any_sensor and b.news[i] & News.NEW:
             b.touched[i] |= Touched.AS_NEW
@@ -507,8 +491,6 @@ class ComponentReader:
 
     def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
         """Read the components of attached boxes, after `read`."""
-        n: cython.Py_ssize_t
-
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
@@ -569,7 +551,6 @@ class ComponentReader:
         """
         b: Bodies = self.bodies
         is_safe: cython.bint = True
-        k: cython.int
 
         if not self.watch.only_velocity or b.asleep[i]:
             return False
@@ -586,7 +567,6 @@ class ComponentReader:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
         has: cython.int = b.has[i]
-        k: cython.int
 
         differs: cython.bint = self.position.read(i)
         if differs and b.attached[i]:  # the step overwrites the position
@@ -637,7 +617,6 @@ class ComponentReader:
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a velocity only presses a sleeping body against its support."""
         b: Bodies = self.bodies
-        k: cython.int
         for k in range(self.dim):
             velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
@@ -655,7 +634,6 @@ class ComponentReader:
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.void:
         """Compute the centre and the half sizes of a body from its seen values."""
         b: Bodies = self.bodies
-        k: cython.int
 
         if not self.converts:
             return
@@ -668,7 +646,6 @@ class ComponentReader:
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
         """Compute the place and size to write; unchanged ones keep their seen values."""
         b: Bodies = self.bodies
-        k: cython.int
 
         for k in range(self.dim):
             if not b.has[i] & Has.GROWTH:
@@ -687,7 +664,6 @@ class ComponentReader:
     def _check(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether the numbers of a body are valid, and whether it is dynamic."""
         b: Bodies = self.bodies
-        k: cython.int
         restitution: cython.double = b.seen_restitution[i, VALUE]
         mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
@@ -741,7 +717,6 @@ class ComponentReader:
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
         """Return whether a body stays within `LARGEST`, and within the limits of a wrapping world."""
         b: Bodies = self.bodies
-        k: cython.int
         fine: cython.bint = True
 
         for k in range(self.dim):
@@ -768,7 +743,6 @@ class ComponentReader:
         """Write the results of a step for the bodies of `rows` into their components."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        k: cython.int
         position: ComponentBinding = self.position
         velocity: ComponentBinding = self.velocity
 
@@ -824,8 +798,6 @@ class ComponentReader:
         A body is marked `DISTANT` if its next step may lead too far.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        to: cython.Py_ssize_t
         n_done: cython.Py_ssize_t = 0
 
         if not cython.compiled:

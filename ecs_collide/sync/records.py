@@ -65,7 +65,6 @@ class ComponentRecords:
             The index of a component with a field that is not a number, or -1.
         """
         i: cython.Py_ssize_t = -1
-        k: cython.Py_ssize_t
 
         _require_room(numbers, start, len(self.items) * self.width)
         if self.width == 0:
@@ -122,7 +121,6 @@ class ComponentRecords:
         int
             The first place in `rows` without a component; nothing is written then.  Otherwise -1.
         """
-        n: cython.Py_ssize_t
         there: list = []
 
         for n in range(rows.shape[0]):
@@ -148,7 +146,6 @@ class ComponentRecords:
             The row of each in the column, -1 for none.
         seen : float64 (n_rows, width or less)
         """
-        n: cython.Py_ssize_t
         width: cython.Py_ssize_t = seen.shape[1]
 
         if not cython.compiled:
@@ -179,7 +176,6 @@ def read_all(all_records: list, numbers: cython.double[::1]) -> tuple:
         component; -1 and -1 if there is none.
     """
     record: ComponentRecords
-    n: cython.Py_ssize_t
     start: cython.Py_ssize_t = 0
 
     for n in range(len(all_records)):
@@ -238,7 +234,6 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
     types: list = []
     items: list = []
     one: cython.ulonglong = 1
-    i: cython.Py_ssize_t
     record: ComponentRecords
 
     for record in all_records:

@@ -72,8 +72,6 @@ class Undo:
         width: cython.Py_ssize_t,
     ) -> cython.void:
         """Store the seen numbers of row i; `code` is as in `rows`."""
-        k: cython.Py_ssize_t
-
         if self.n == self.rows.shape[0]:
             # The rows last, as their length tells how much room there is.
             self.numbers = grown(self.numbers, 2 * self.n)
@@ -93,8 +91,6 @@ class Undo:
 
     def put_back(self):
         """Put back all numbers; it can be called again if it is interrupted."""
-        n: cython.Py_ssize_t
-
         for kind in self.stored:
             kind.put_back_all(self.writing)
         for n in range(self.n - 1, -1, -1):

@@ -50,7 +50,6 @@ def compare_world(
     present
         By row, written: 1 if the entity exists.
     """
-    n: cython.Py_ssize_t
     i: cython.Py_ssize_t
     is_sorted: cython.bint = isinstance(row_of, RowOf)
     kind: ComponentBinding

@@ -147,8 +147,8 @@ if cython.compiled: self.rare(i)
 """.strip().split("\n")
 
 
-def reasons_of(tmp_path: Path, line: str) -> dict[tuple[str, str, str], str]:
-    """Return which functions of a kernel with a line may raise."""
+def package_with(tmp_path: Path, line: str) -> Path:
+    """Return a package of a kernel with a line in `Heap.asked`."""
     package = tmp_path / "toy"
     package.mkdir()
     for name, text in {
@@ -159,9 +159,13 @@ def reasons_of(tmp_path: Path, line: str) -> dict[tuple[str, str, str], str]:
         "heap.py": KERNEL.replace("{}", "\n        ".join(line.split("; "))),
     }.items():
         (package / name).write_text(text, "utf-8")
-    found: dict[tuple[str, str, str], str] = build.kernel_inference.Inference(
-        build.declare_kernels.Declarations(package)
-    ).reasons
+    return package
+
+
+def reasons_of(tmp_path: Path, line: str) -> dict[tuple[str, str, str], str]:
+    """Return which functions of a kernel with a line may raise."""
+    declarations = build.declare_kernels.Declarations(package_with(tmp_path, line))
+    found: dict[tuple[str, str, str], str] = declarations.inference.reasons
     return found
 
 
@@ -186,6 +190,56 @@ def test_method_may_raise_if_one_that_overrides_it_does(tmp_path):
 
     assert ("toy.heap", "Base", "grow") in reasons
     assert ("toy.heap", "Heap", "safe") not in reasons
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kind"),
+    [
+        ("3", "int"),
+        ("FEW", "int"),
+        ("i + 1", "int"),
+        ("abs(i)", "int"),
+        ("self.small[i]", "int"),
+        ("self.at[j].place", "int"),
+        ("i, j", "Py_ssize_t"),
+        ("self.n - 1, -1, -1", "Py_ssize_t"),
+        ("self.numbers.shape[1]", "Py_ssize_t"),
+        ("len(self.names)", "Py_ssize_t"),
+        ("self.asked(i, j, None)", "int"),
+        ("self.other.n", "Py_ssize_t"),
+    ],
+)
+def test_loop_variable_has_the_type_of_its_bounds(tmp_path, bounds, kind):
+    package = package_with(tmp_path, f"for k in range({bounds}): i += k")
+
+    source = build.declare_kernels.generate(package)["toy/heap.py"]
+
+    assert f'"""Return a number."""; k: cython.{kind}\n' in source
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for k in range(self.step): i += k",
+        "for k in range(3, self.user.n): i += k",
+        "k: cython.Py_ssize_t; for k in range(3): i += k",
+        "for k in range(i): i += k; for k in range(j): i += k; k: cython.longlong",
+        "for k in self.names: i += 1",
+    ],
+)
+def test_loop_variable_without_clear_bounds_or_declared_by_hand_is_left_alone(tmp_path, line):
+    package = package_with(tmp_path, line)
+
+    assert '"""Return a number."""\n' in build.declare_kernels.generate(package)["toy/heap.py"]
+
+
+def test_function_with_a_loop_needs_a_docstring_for_its_type(tmp_path):
+    package = package_with(tmp_path, "for k in range(3): i += k")
+    path = package / "heap.py"
+    path.write_text(path.read_text("utf-8").replace('"""Return a number."""', ""), "utf-8")
+
+    with pytest.raises(Exception, match=r"asked needs a docstring, or `k: cython\.int`"):
+        build.declare_kernels.generate(package)
 
 
 # Tests of Cython for what cannot happen; see `kernel_inference`.
