@@ -191,6 +191,7 @@ class OneWay(Component):
     Only that face stops a body, and only if the body was fully on its free side.  A body jumps
     through from below, passes through from the sides, lands from above and stands.  While it passes
     through there is neither collision nor contact.  `Space.drop_through` makes it fall through.
+    It counts for dynamic bodies, which come to it: a crate that has it stands on a floor itself.
 
     Parameters
     ----------

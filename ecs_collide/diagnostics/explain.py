@@ -234,7 +234,7 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield the side from which two solid bodies meet, if it is one side only."""
     for platform, other in ((first, second), (second, first)):
         one_way = e.of(platform).get(OneWay)
-        if one_way is None:
+        if one_way is None or not e.is_dynamic(other):
             continue
         normal = solid_side(one_way, e.up)
         k = next(k for k in range(e.dim) if normal[k] != 0.0)

@@ -496,6 +496,33 @@ class Bodies:
         return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
 
     @cython.inline
+    def open_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return the only side on which body i is solid for body j, or 0 if it is on all sides.
+
+        `OneWay` counts for dynamic bodies, which come to its body.  A crate that has it stands on a floor.
+        """
+        return self.rare.one_way[i] if self.traits[i] & Trait.ONE_WAY and self.dynamic[j] else 0
+
+    @cython.inline
+    def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether one of two bodies is solid for the other on one side only."""
+        if not (self.traits[i] | self.traits[j]) & Trait.ONE_WAY:
+            return False
+        return self.open_side(i, j) != 0 or self.open_side(j, i) != 0
+
+    def is_passable(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Return whether one of two bodies is not solid on a side of the pair.
+
+        The side is given by the axis and the sign of the normal, which points from j to i.
+        """
+        one: cython.int = self.open_side(i, j)
+        other: cython.int = self.open_side(j, i)
+
+        return (one != 0 and one != -sign * (k + 1)) or (other != 0 and other != sign * (k + 1))
+
+    @cython.inline
     def precedes(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i comes before j in the order of bodies in space.
 

@@ -110,22 +110,6 @@ class RareColumns:
         """Return whether two bodies are members of soft crowds, which pass through each other."""
         return (self.bits[i] & self.bits[j] & Trait.SEPARATE) != 0
 
-    @cython.inline
-    def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one of two bodies is solid on one side only."""
-        return ((self.bits[i] | self.bits[j]) & Trait.ONE_WAY) != 0
-
-    def is_passable(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
-    ) -> cython.bint:
-        """Return whether one of two bodies is not solid on a side of the pair.
-
-        The side is given by the axis and the sign of the normal, which points from j to i.
-        """
-        if self.bits[i] & Trait.ONE_WAY and self.one_way[i] != -sign * (k + 1):
-            return True
-        return (self.bits[j] & Trait.ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
-
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair of bodies."""
         return self.controls.friction_between(i, j, self.friction[i], self.friction[j])

@@ -389,7 +389,7 @@ class ContactsInStep:
         kind: cython.int = self.rows.at[n].kind
 
         if kind == PASSING:
-            return self.pairs.at[p].state >= CROSS or not self.bodies.rare.is_one_way(
+            return self.pairs.at[p].state >= CROSS or not self.bodies.is_one_way(
                 self.pairs.at[p].first, self.pairs.at[p].second
             )
         return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)

@@ -270,7 +270,7 @@ class Narrowphase:
 
         With `is_apart` it is known not to press together now.
         """
-        is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.rare.is_one_way(
+        is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
@@ -316,7 +316,7 @@ class Narrowphase:
 
         if s.kind == IMPACT:
             for n in range(2):
-                side: cython.int = self.bodies.rare.one_way[j if n else i]
+                side: cython.int = self.bodies.open_side(j if n else i, i if n else j)
                 if side == 0:
                     continue
                 k: cython.int = abs(side) - 1
@@ -325,7 +325,7 @@ class Narrowphase:
                 )  # the normal points from second to first
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
-            if self.bodies.rare.is_passable(i, j, s.axis, 1 if s.sign > 0 else -1):
+            if self.bodies.is_passable(i, j, s.axis, 1 if s.sign > 0 else -1):
                 s.kind = SEPARATE  # both are one-way, and their solid faces are not opposite
         elif s.kind == OVERLAP:
             s.kind = SEPARATE

@@ -283,13 +283,9 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if (
-            relation == APART
-            or self.pairs.at[p].state >= CROSS
-            or not self.bodies.rare.is_one_way(i, j)
-        ):
+        if relation == APART or self.pairs.at[p].state >= CROSS or not self.bodies.is_one_way(i, j):
             return relation
-        if relation == OVERLAPPING or self.bodies.rare.is_passable(
+        if relation == OVERLAPPING or self.bodies.is_passable(
             i, j, self.axis, 1 if self.sign > 0 else -1
         ):
             return APART

@@ -142,6 +142,13 @@ class ContactQueries:
         load = sum(load for rest, load in zip(found, loads, strict=True) if rest.lower == entity)
         return float(f"{load:.12g}")
 
+    def is_dynamic(self, entity: int) -> bool:
+        """Return whether impacts change the velocity of a body."""
+        row = self._lookup.row(entity)
+        if row < 0:
+            return self._lookup.new_body(entity).dynamic
+        return bool(self._state.timeline.bodies.dynamic[row])
+
     def _mass_of(self, entity: int) -> float | None:
         """Return the mass that a body presses down with, or None if it is no dynamic body."""
         row, bodies = self._lookup.row(entity), self._state.timeline.bodies

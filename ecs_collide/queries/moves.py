@@ -214,8 +214,9 @@ class Moves:
         if one[Separate] is not None and other[Separate] is not None:
             return False
         backwards = tuple(-part + 0.0 for part in hit.normal)
+        own = one[OneWay] if self._contacts.is_dynamic(hit.id) else None  # it counts for who comes
         return self._is_open(other[OneWay], hit.normal, hit.depth) and self._is_open(
-            one[OneWay], backwards, hit.depth
+            own, backwards, hit.depth
         )
 
     def _is_open(self, one_way: OneWay | None, normal: Vector, depth: float) -> bool:

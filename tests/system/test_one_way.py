@@ -142,7 +142,7 @@ def test_who_comes_below_the_corner_passes_though_it_was_above_before(below):
 
 
 def test_over_a_corner_of_two_with_sides_at_right_angles_they_pass():
-    box((0, 0), (5, 1), ec.OneWay(UP))
+    mover((0, 0), (5, 1), (0, 0), ec.Slide(), ec.OneWay(UP))
     body = mover((16, 12), (1, 1), (-20, -20), ec.Slide(), ec.OneWay((-1, 0)))
     space = ec.install()
     esper.process(1.0)
@@ -351,7 +351,7 @@ class TestDropThrough:
 
 
 def test_two_platforms_that_face_each_other_hold_and_others_pass():
-    low = box((0, -2), (5, 1), ec.OneWay(UP))
+    low = mover((0, -2), (5, 1), (0, 0), ec.Slide(), ec.OneWay(UP), ec.LockedAxes(y=True))
     facing = mover((0, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay((0, -1)))
     away = mover((3, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay(UP))
     ec.install()
@@ -391,3 +391,46 @@ def test_a_normal_out_of_a_2d_space_is_quarantined():
     ec.install()
     with pytest.warns(RuntimeWarning, match="of the space"):
         esper.process(1.0)
+
+
+@pytest.mark.parametrize(("k", "sign", "dim"), AXES)
+@pytest.mark.parametrize("carried", [False, True])
+def test_a_crate_that_has_it_stands_and_is_jumped_through_and_landed_on(k, sign, dim, carried):
+    up = along(k, sign, dim, 1)
+    # In a well, whose walls it does not pass either.
+    lift = [ec.Velocity(*along(k, sign, dim, 6))] if carried else []
+    floor = box(along(k, sign, dim, -10), (10,) * dim if dim == 2 else (10, 10, 10), *lift)
+    crate = mover(
+        along(k, sign, dim, 9), (2,) * dim, (0,) * dim, ec.Slide(), ec.Mass(9), ec.OneWay()
+    )
+    wall = box(along(k, sign, dim, 0, -60), tuple(50.0 if n == k else 8.0 for n in range(dim)))
+    hero = mover(along(k, sign, dim, 3, 5), (1,) * dim, along(k, sign, dim, 40), ec.Slide())
+    space = ec.install(gravity=along(k, sign, dim, -100), up=up, dim=dim)
+    for step in range(130):
+        if step == 30:  # under the crate, which stands by then
+            on = position(floor, dim)[k] * sign + 11
+            esper.component_for_entity(hero, ec.Position).set(*along(k, sign, dim, on, 0))
+            set_velocity(hero, *along(k, sign, dim, 34 + 6 * carried))
+        if step == 90:
+            set_velocity(crate, *along(k, sign, dim, 0, -600))
+        esper.process(1 / 60)
+        assert gaps(crate, floor, dim)[k] >= -1e-9 or max(gaps(crate, floor, dim)) > 0
+        assert max(gaps(crate, wall, dim)) >= -1e-9
+        if step == 29:
+            assert space.is_on(crate, up).other(crate) == floor
+        if step == 89:
+            assert space.is_on(hero, up).other(hero) == crate
+
+
+def test_moving_a_body_that_has_it_by_hand_stops_at_a_wall_and_not_for_who_is_open_to_it():
+    platform = mover((0, 0), (4, 1), (0, 0), ec.Slide(), ec.OneWay())
+    wall = box((20, 0), (2, 20))
+    hero = mover((0, 5), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    assert [hit.entity for hit in space.check_move(platform, (30, 0)).hits if hit.is_solid] == [
+        wall
+    ]
+    assert [hit.entity for hit in space.check_move(platform, (0, 9)).hits if hit.is_solid] == [hero]
+    assert not [hit for hit in space.check_move(platform, (0, -9)).hits if hit.is_solid]
