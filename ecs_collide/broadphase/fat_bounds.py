@@ -11,7 +11,7 @@ kernels take from `broadphase/bounds.h`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import at_once, cython
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
 from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.broadphase.bounds import FITS, SAME, classify, classify_run, widen
@@ -106,20 +106,14 @@ class FatBounds:
         n_items: cython.Py_ssize_t = items.shape[0]
         n_escaped: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t = -1
-        escaped = None  # in pure Python: the places of many items that escape, found at once
 
         self.fat_row = flat(self.bounds)
         self.n_moved = self.n_displaced = self.n_new = 0
         if n_items == 0:
             return 0
         first: cython.p_longlong = cython.address(items[0]) if cython.compiled else items
-        if not cython.compiled and n_items >= at_once.MANY:
-            escaped = at_once.classify(self, items, by_item, TOO_BIG)
         while True:
-            if not cython.compiled and escaped is not None:
-                i = next(escaped, n_items)
-            else:
-                i = self._next_escaped(first, n_items, i + 1, by_item)
+            i = self._next_escaped(first, n_items, i + 1, by_item)
             if i == n_items:
                 return n_escaped
             item: cython.Py_ssize_t = items[i]

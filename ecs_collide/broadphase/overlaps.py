@@ -18,7 +18,7 @@ Invariant: the stack holds the pairs of nodes that touch and have not been visit
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, at_once, cython
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import (
@@ -82,12 +82,6 @@ class OverlapFinder:
         self.n = 0
         self.top = -2
         if nodes.n_items == 0:
-            return
-        if (
-            not cython.compiled
-            and not (only_changed or self.asks)
-            and at_once.find_pairs(self, nodes, WIDTH)
-        ):
             return
         self.stack[0] = self.stack[1] = nodes.root()
         self.top = 0

@@ -17,7 +17,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
@@ -283,9 +283,6 @@ class Bodies:
     @cython.ccall
     def start(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step from their velocities."""
-        if not cython.compiled and not self.wraps and rows.shape[0] >= at_once.MANY:
-            at_once.start(self, rows, REACH)
-            return
         path: cython.p_double = self.flat_path
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)
@@ -651,9 +648,6 @@ class Bodies:
 
     def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
         """Move the bodies of `rows` to the end of the step."""
-        if not cython.compiled and rows.shape[0] >= at_once.MANY:
-            at_once.finish_step(self, rows)
-            return
         path: cython.p_double = self.flat_path
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)

@@ -143,9 +143,9 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
-# sources.  `_kernel.at_once` writes for the kernels that call it.  Besides these, `sync.bindings`
-# and `sync/slots.h` write the `seen_` columns of the components that they read, and the columns of
-# floats that `components.table` declares; `sync.undo` puts back what a step has overwritten.
+# sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
+# components that they read, and the columns of floats that `components.table` declares; `sync.undo`
+# puts back what a step has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {

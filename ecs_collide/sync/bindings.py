@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import copysign, floor
 from typing import Any
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.components.attributes import (
@@ -325,13 +325,14 @@ class ComponentBinding:
             return
         if self.written.shape[0] < n_rows:
             self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
-        if not cython.compiled:
-            at_once.gather(self.written, self.seen, rows)
-        elif n_rows > 0:
+        if cython.compiled and n_rows > 0:
             take_rows(
                 cython.address(self.seen[0, 0]), cython.address(self.written[0, 0]),
                 cython.address(rows[0]), n_rows, self.width,
             )  # fmt: skip
+        for n in range(0 if cython.compiled else n_rows):
+            for k in range(self.width):
+                self.written[n, k] = self.seen[rows[n], k]
         self.undo.stored.append(self)
 
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:

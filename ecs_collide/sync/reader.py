@@ -7,11 +7,9 @@ every step reads every body except fixed ones; `sync.bindings` explains why that
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import (
     INF,
     LARGEST,
@@ -29,7 +27,6 @@ from ecs_collide._kernel.constants import (
     Touched,
     Trait,
 )
-from ecs_collide.components.attributes import ROUNDED
 from ecs_collide.motion.bodies import Bodies, flat
 from ecs_collide.motion.paths import find_boxes
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
@@ -78,7 +75,6 @@ class ComponentReader:
     has_written: cython.bint
     any_sensor: cython.bint
     watch: Watch
-    places: Any  # in pure Python: the places in `rows` that `_next` is yet to return
     # A position is `lean` half sizes from the centre on each axis.  A size is `halves` half sizes.
     converts: cython.bint
     halves: cython.double
@@ -121,7 +117,6 @@ class ComponentReader:
         self.dt = 0.0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
-        self.places = None
         self.converts = False
         self.centres = np.zeros((0, self.dim)).data
         self.undo = Undo()
@@ -507,14 +502,7 @@ class ComponentReader:
 
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first place in `rows`, from `n` on, whose body may have something new."""
-        if not cython.compiled:
-            if n == 0:
-                is_plain = rows.shape[0] >= at_once.MANY and not ROUNDED
-                self.places = iter(
-                    at_once.places_to_read(self, rows) if is_plain else range(rows.shape[0])
-                )
-            return next(self.places, rows.shape[0])
-        if n < rows.shape[0]:
+        if cython.compiled and n < rows.shape[0]:
             return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
 
@@ -758,20 +746,17 @@ class ComponentReader:
             self.centres = np.asarray(b.seen_centre)[np.asarray(rows)]
         else:
             self.centres = position.written
-        left: cython.longlong[::1] = rows
-        if not cython.compiled and rows.shape[0] >= at_once.MANY and not self.converts:
-            left = rows if ROUNDED else at_once.write(self, rows)
         n = -1
         while True:
             n += 1
-            if cython.compiled and n < left.shape[0] and not self.converts:
+            if cython.compiled and n < rows.shape[0] and not self.converts:
                 n = write_run(
                     position.slots, velocity.slots, cython.address(b.has[0]),
-                    Has.VELOCITY, Has.GROWTH, cython.address(left[0]), n, left.shape[0],
+                    Has.VELOCITY, Has.GROWTH, cython.address(rows[0]), n, rows.shape[0],
                 )  # fmt: skip
-            if n >= left.shape[0]:
+            if n >= rows.shape[0]:
                 break
-            i: cython.Py_ssize_t = left[n]
+            i: cython.Py_ssize_t = rows[n]
             has: cython.int = b.has[i]
             if self.converts:
                 self._find_place(i)
@@ -800,16 +785,13 @@ class ComponentReader:
         b: Bodies = self.bodies
         n_done: cython.Py_ssize_t = 0
 
-        if not cython.compiled:
-            at_once.find_faces(b, rows, SAFE_LIMIT)
-            return 0
         centre: cython.p_double = flat(b.centre)
         half: cython.p_double = flat(b.half)
         seen_half: cython.p_double = flat(b.seen_half)
         velocity: cython.p_double = flat(b.velocity)
         low: cython.p_double = flat(b.tight_min)
         high: cython.p_double = flat(b.tight_max)
-        if self.dim == 2 and rows.shape[0] > 0:
+        if cython.compiled and self.dim == 2 and rows.shape[0] > 0:
             n_done = find_boxes(
                 cython.address(rows[0]), rows.shape[0], centre, half, seen_half, velocity, low, high,
                 SAFE_LIMIT,
