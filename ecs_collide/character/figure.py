@@ -276,7 +276,8 @@ class Figure:
             return away > SAME * max(1.0, *map(abs, self.own))
         if self.rides and not self.gives_way(ground):
             return True
-        pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
+        moved = tuple(self.space.velocities([ground])[0].tolist())  # in the last step
+        pushed = face_velocity(self.space, ground, normal, moved)[self.up] * self.sign
         return not (rises <= pushed or _same(rises, pushed))
 
     def leave_frame(self) -> None:
@@ -386,10 +387,15 @@ def velocity_on(
     return added(moved, space.carried(ground))
 
 
-def face_velocity(space: ec.Space, other: int, normal: Vector) -> Vector:
-    """Return the velocity of the face of a body: of the body, its growth, and its belt."""
+def face_velocity(
+    space: ec.Space, other: int, normal: Vector, moved: Vector | None = None
+) -> Vector:
+    """Return the velocity of the face of a body: of the body, its growth, and its belt.
+
+    `moved` is the velocity of the body, by default that of its component.
+    """
     belt = _belt_of(space, other, normal) or NO_VELOCITY
-    moved = added(velocity_of(other)[: space.dim], belt[: space.dim])
+    moved = added((moved or velocity_of(other))[: space.dim], belt[: space.dim])
     growth = esper.try_component(other, ec.Growth) if esper.entity_exists(other) else None
     grows = None if growth is None else sound_vector(growth, space.dim)
     if grows is None:

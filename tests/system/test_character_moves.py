@@ -11,6 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder, install_characters
 from ecs_collide.zone import Zone, install_zones
+from tests.scenes import box, mover
 
 DT = 1 / 60
 WALL = 100.0  # the x of the wall's left face
@@ -573,3 +574,46 @@ def test_character_that_a_spring_throws_off_a_crate_does_not_stand_on_it() -> No
 
     esper.component_for_entity(raft.entity, ec.Velocity).y = 300.0
     assert not any(raft.steps(16))
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("carries", [False, True])
+def test_character_stands_on_a_floor_that_grows(carries: bool) -> None:
+    more = [ec.Carry()] if carries else []
+    floor = box((0, -10), (100, 10), ec.Growth(0, 32), *more)
+    hero = Character()
+    player = mover((0, 16), (8, 16), (0, 0), ec.Slide(), hero)
+    space = ec.install()
+    install_characters(space)
+    esper.process(DT)
+    for _ in range(60):
+        esper.process(DT)
+        assert hero.state is CharacterState.STANDING
+
+    assert space.bounds(player)[0][1] == pytest.approx(space.bounds(floor)[1][1])
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("walk", [0.0, 1.0, -1.0])
+def test_character_walks_on_the_belt_of_a_slope(side: int, walk: float) -> None:
+    belt = ec.Carry(surface=(60 * side, 0))
+    box((0, 300), (800, 300), ec.Slope("right" if side > 0 else "left"), belt)
+    hero = Character(walk_speed=100.0)
+    player = mover((-8 * side, 316), (8, 16), (0, 0), ec.Slide(), hero)
+    space = ec.install()
+    install_characters(space)
+    hero.walk = walk * side
+    for _ in range(60):
+        esper.process(DT)
+    x, y = space.position_of(player)
+    for _ in range(16):
+        esper.process(DT)
+        assert hero.on_ground
+
+    wanted = (
+        60 * 8 / math.sqrt(73) + walk * 100
+    )  # a belt keeps its speed along the line, a walk is level
+    way = [now - then for now, then in zip(space.position_of(player), (x, y), strict=True)]
+    assert way[0] * side == pytest.approx(wanted * 16 * DT, abs=0.2)
+    assert way[1] == pytest.approx(way[0] * side * 0.375, abs=1e-6)
