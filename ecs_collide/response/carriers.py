@@ -394,6 +394,7 @@ class Carriers:
         self.kick[i, k] = self.clusters.kick_of(i, k)
         b.velocity[i, k] = self.own[i, k] + self.rode.carrier_velocity[i, k]
 
+    @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body was a rider at the start of the step, or has landed since."""
         return i < self.n_rows and self.rode.carrier[i] >= 0

@@ -274,8 +274,6 @@ class ImpactLoop:
         self.carriers.settle_turned()
         while n < self.bodies.n_turned:  # who is led turns too
             top: cython.Py_ssize_t = self.bodies.turned[n]
-            if self.attachments.n:
-                self.attachments.lead(top)
             i: cython.Py_ssize_t = self.carriers.next_led(top, top)
             while i >= 0:
                 self.sleeping.wake_in_step(i)
