@@ -259,14 +259,6 @@ class Space(BoxQueries[Filter]):
             raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
         self._pipeline.set_gravity(falls)
 
-    def leave_gravity_to(self, component: type) -> None:
-        """Exempt bodies with a component from gravity, because a system of the game moves them.
-
-        `CharacterSystem` does so for `Character`.
-        """
-        require_component_type("component", component)
-        self._registry.exempt_from_gravity(component)
-
     @property
     def wrap(self) -> Wrap | None:
         """The width of the world on each axis, None for an axis that does not wrap; or None."""
@@ -361,14 +353,9 @@ class Space(BoxQueries[Filter]):
 
         For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  An
         earlier impact of a body may prevent a later one, or cause others; `collisions` has the
-        impacts that happened.
+        impacts that happened.  `array` of the sequence is one numpy array; see `impact_dtype`.
         """
-        return EventSequence(self.impact_array, ComingImpact.from_row)
-
-    @property
-    def impact_array(self) -> NDArray[np.void]:
-        """The same as one numpy structured array, read-only; see `impact_dtype`."""
-        return self._pipeline.impact_array
+        return EventSequence(self._pipeline.impact_array, ComingImpact.from_row)
 
     def resolve_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
@@ -710,17 +697,6 @@ class Space(BoxQueries[Filter]):
         """
         self._editor.set_extents(entities, extents)
         self._queried.follow(entities)
-
-    def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
-        """Write the rates of half sizes into the `Growth` of bodies, (n, dim)."""
-        self._editor.set_growths(entities, growths)
-
-    def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
-        """Write masses into the `Mass` of bodies, (n,) above 0; inf: no impact moves it.
-
-        Bodies without a `Mass`, whose mass is 1, get one.
-        """
-        self._editor.set_masses(entities, masses)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Move a body, also a `Fixed` one, without a sweep; its contacts end and begin again.
@@ -1452,6 +1428,11 @@ def plain_strides(
     Its arguments are those of `PlainStrides` and of its method `take`.
     """
     return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
+
+
+def leave_gravity_to(space: Space, component: type) -> None:
+    """Exempt bodies with a component from gravity and `Acceleration`: a system moves them."""
+    space._registry.exempt_from_gravity(component)
 
 
 def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> None:

@@ -17,7 +17,7 @@ from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_str
 from ecs_collide.components.base import shown
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import is_wrong_now, plain_strides
+from ecs_collide.space import is_wrong_now, leave_gravity_to, plain_strides
 from ecs_collide.sync.fields import sound_vector
 from ecs_collide.sync.quarantine import Wrong
 from ecs_collide.systems import VelocitySystem, add_before_step
@@ -39,7 +39,7 @@ class CharacterSystem(VelocitySystem):
 
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space)
-        space.leave_gravity_to(Character)
+        leave_gravity_to(space, Character)
         self.take_plain = plain_strides(
             space,
             (

@@ -322,9 +322,8 @@ class Acceleration(_Vector):
 
     A force is an acceleration of force / mass.  The path is exact as under gravity: v * t +
     a * t**2 / 2, for steps of any length.  A body that it presses onto another one rests there,
-    sleeps, and has the friction of that press.  It affects dynamic bodies that the game does not
-    move: no sensors, no bodies that `Space.leave_gravity_to` exempts, such as characters, and none
-    with ``motion="swept"``.
+    sleeps, and has the friction of that press.  It affects dynamic bodies: no sensors, no
+    characters, and none in a space with ``motion="swept"``.
 
     Attributes
     ----------

@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
 from ecs_collide._kernel.constants import LARGEST
-from ecs_collide.components.attributes import read_number, write_number
-from ecs_collide.components.basics import Mass
-from ecs_collide.components.component_map import Role
+from ecs_collide.components.attributes import read_number
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
@@ -95,40 +93,6 @@ class BodyEditor:
         self._read_again(ids)
         for size, value in zip(sizes, values.tolist(), strict=True):
             self._registry.units.set_half(size, value)
-
-    def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
-        """Write the rates at which half sizes change."""
-        ids, values = self._vectors("growths", entities, growths)
-        self._set_numbers(ids, self._registry.components.vector("growth", self._lookup.dim), values)
-
-    def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
-        """Write masses."""
-        values = np.asarray(masses, np.float64)
-        ids = self._ids(entities)
-        if values.shape != (len(ids),):
-            raise ValueError(
-                f"masses has shape {values.shape} and must be {(len(ids),)}: one for each entity"
-            )
-        if not (values > 0.0).all():
-            row = int(np.flatnonzero(~(values > 0.0))[0])
-            raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
-        if self._registry.components.mass.kind is Mass:
-            world = self._lookup.world
-            without = [entity for entity in ids if world.component(entity, Mass) is None]
-            for entity in without:
-                if not world.exists(entity):
-                    raise self._lookup.no_body(entity)
-            for entity in without:
-                world.add(entity, Mass, Mass())
-        self._set_numbers(ids, self._registry.components.mass, values[:, None])
-
-    def _set_numbers(self, ids: list[int], role: Role, values: NDArray[np.float64]) -> None:
-        """Write the attributes of a role, (n, number of names); the position stays as it is."""
-        components = self._components(ids, role.kind)
-        self._read_again(ids)
-        for component, value in zip(components, values.tolist(), strict=True):
-            for name, number in zip(role.names, value, strict=True):
-                write_number(component, name, number)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body elsewhere without a sweep; of an attached box, set the offset."""

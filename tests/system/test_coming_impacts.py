@@ -76,7 +76,6 @@ def test_array_and_objects_say_the_same(dim):
             for name in array.dtype.names:
                 assert np.array_equal(getattr(impact, name), row[name]), name
         seen.append(len(array))
-        assert space.impact_array is space.impact_array
         if len(impacts):
             assert space.impacts[0] == impacts[0]
             assert impacts[-1:] == [impacts[len(impacts) - 1]]
@@ -112,7 +111,7 @@ def test_there_are_no_coming_impacts_at_other_times():
 
     assert lengths == {200: 0, 125: 0, 115: 1, 105: 0, 50: 0, "handler": 0}
     assert space.impacts == []
-    assert space.impact_array.dtype == ec.impact_dtype(2)
+    assert space.impacts.array.dtype == ec.impact_dtype(2)
     assert ec.Space(dim=3).impacts == []
 
 

@@ -47,8 +47,6 @@ CALLS = {
     "set_positions": lambda space, body, _: space.set_positions([body], [(5, 5)]),
     "set_velocities": lambda space, body, _: space.set_velocities([body], [(5, 5)]),
     "set_extents": lambda space, body, _: space.set_extents([body], [(2, 2)]),
-    "set_growths": lambda space, body, _: space.set_growths([body], [(2, 2)]),
-    "set_masses": lambda space, body, _: space.set_masses([body], [2]),
     "teleport": lambda space, body, _: space.teleport(body, (5, 5)),
     "resize": lambda space, body, _: space.resize(body, height=3.0),
     "move": lambda space, body, _: space.move(body, (5, 5)),
@@ -191,18 +189,6 @@ def test_a_body_that_lost_a_component_cannot_be_put_anywhere():
     ):
         with pytest.raises(KeyError, match=f"entity {body} is no body of this space, it has no P"):
             call()
-
-
-def test_masses_of_a_deleted_body_without_mass_are_refused_and_none_is_set():
-    other, body = (mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (9, 0))
-    space = ec.install()
-    esper.process(1 / 60)
-    esper.delete_entity(body, immediate=True)
-
-    with pytest.raises(KeyError, match=f"entity {body} is no body of this space, it does not ex"):
-        space.set_masses([other, body], [2, 2])
-
-    assert not esper.has_component(other, ec.Mass)
 
 
 @pytest.mark.parametrize("attached", [False, True])

@@ -262,66 +262,30 @@ def test_one_number_in_two_roles_is_refused():
 # Many at once -------------------------------------------------------------------------------
 
 
-def test_sizes_growths_and_masses_of_many_are_set_at_once():
-    bodies = [mover((10 * n, 0), (1, 1), (0, 0), ec.Growth(0, 0), ec.Mass()) for n in range(3)]
+def test_sizes_of_many_are_set_at_once():
+    bodies = [mover((10 * n, 0), (1, 1), (0, 0)) for n in range(3)]
     fixed = box((50, 0), (1, 1), ec.Fixed())
     space = ec.install()
     esper.process(1.0)
 
     space.set_extents(None, [[1, 2], [2, 3], [3, 4], [4, 5]])
-    space.set_growths(bodies, np.array([[1, 0], [0, 1], [-1, 0]]))
-    space.set_masses(bodies[::-1], [1, math.inf, 3])
     esper.process(0.5)
 
     of = esper.component_for_entity
-    assert [of(e, ec.Extents).xy for e in bodies] == [(1.5, 2), (2, 3.5), (2.5, 4)]
+    assert [of(e, ec.Extents).xy for e in bodies] == [(1, 2), (2, 3), (3, 4)]
     assert space.bounds(fixed) == ((46, -5), (54, 5))
-    assert [of(e, ec.Growth).xy for e in bodies] == [(1, 0), (0, 1), (-1, 0)]
-    assert [of(e, ec.Mass).value for e in bodies] == [3, math.inf, 1]
     space.set_extents([], [])
-    space.set_masses([], [])
 
 
 def test_wrong_numbers_for_many_are_refused_and_nothing_is_set():
-    one = mover((0, 0), (1, 1), (0, 0), ec.Growth(0, 0), ec.Mass(2))
+    one = mover((0, 0), (1, 1), (0, 0))
     two = mover((9, 0), (1, 1), (0, 0))
     space = ec.install()
 
     for call, error, match in (
         (lambda: space.set_extents([one, two], [[5, 5], [1, -1]]), ValueError, r"extents\[1\]"),
         (lambda: space.set_extents([one], [[5, 5, 5]]), ValueError, "shape"),
-        (lambda: space.set_growths([one, two], [[5, 5], [1, 1]]), ValueError, "2 has no Growth"),
-        (lambda: space.set_growths([one], [[math.nan, 1]]), ValueError, "growths"),
-        (lambda: space.set_masses([one], [0]), ValueError, r"masses\[0\]=.*above 0"),
-        (lambda: space.set_masses([one], [[1]]), ValueError, "one for each entity"),
-        (lambda: space.set_masses([99], [1]), KeyError, "99"),
     ):
         with pytest.raises(error, match=match):
             call()
     assert esper.component_for_entity(one, ec.Extents) == ec.Extents(1, 1)
-    assert esper.component_for_entity(one, ec.Growth) == ec.Growth(0, 0)
-    assert esper.component_for_entity(one, ec.Mass) == ec.Mass(2)
-
-
-def test_set_masses_gives_a_mass_to_bodies_without_one():
-    bodies = [esper.create_entity(ec.Position(9 * n, 0), ec.Extents(1, 1)) for n in range(3)]
-    esper.add_component(bodies[0], ec.Mass(5))
-    space = ec.install()
-    esper.process(0.0)
-
-    space.set_masses(bodies, [2, 3, math.inf])
-    esper.process(0.0)
-
-    assert [esper.component_for_entity(body, ec.Mass).value for body in bodies] == [2, 3, math.inf]
-    space.check()
-
-
-def test_set_masses_refuses_a_body_without_the_mass_of_the_game():
-    class Weight:
-        kg = 1.0
-
-    body = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
-    space = ec.install(components=ec.Components(mass=(Weight, "kg")))
-
-    with pytest.raises(ValueError, match="entity 1 has no Weight to set"):
-        space.set_masses([body], [2])
