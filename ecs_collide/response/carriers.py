@@ -644,7 +644,8 @@ class Carriers:
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i])
         if p < 0 or not pairs.has_contact(p):
             return False
-        return self.contacts.opened[pairs.at[p].number].parts > self.step.now
+        # One that parts now may have been pressed at the same instant.
+        return self.contacts.opened[pairs.at[p].number].parts >= self.step.now
 
     # -- at its end --
 
@@ -769,7 +770,8 @@ def _own_after(
     relative: cython.double = _difference(v, c)
 
     if not by_carrier:
-        is_within: cython.bint = min(v, relative) <= own <= max(v, relative)
+        slop: cython.double = FACE_ROUNDING * (abs(v) + abs(c))
+        is_within: cython.bint = min(v, relative) - slop <= own <= max(v, relative) + slop
         return own if is_within else _nearest_to_zero(v, relative)
     if blocked == 0.0:
         return relative

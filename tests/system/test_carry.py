@@ -1037,3 +1037,31 @@ def test_a_tower_of_new_carriers_on_a_new_lift_boards_in_any_order(order):
     ]  # fmt: skip
     assert [space.carried(made[n]) for n in range(1, 4)] == [(4, 8), (5, 8), (7, 8)]
     assert {velocity(made[n]) for n in range(1, 4)} == {(0, 0)}
+
+
+@pytest.mark.parametrize("steps", [30, 60, 144])
+@pytest.mark.parametrize("side", [1, -1])
+def test_who_slides_down_the_belt_of_a_slope_keeps_its_own_speed(side, steps):
+    box((0, 150), (200, 150), ec.Slope("right"), ec.Carry(surface=(60 * side, 0)))
+    crate = mover((-8, 158), (8, 8), (0, 0), ec.Slide())
+    ec.install(ec.Space(gravity=(0, -100)))
+    for step in range(1, steps + 1):
+        esper.process(1 / steps)
+        along = velocity(crate)[0] / 0.8
+
+        assert along == pytest.approx(-60 * step / steps, abs=60 / steps)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+def test_who_rides_on_a_trolley_stops_with_it_between_two_steps(damping):
+    box((0, -10), (999, 10))
+    box((105, 5), (5, 5))
+    trolley = mover((0, 10), (20, 10), (80, 0), ec.Slide(), ec.Carry())
+    rider = mover((0, 28), (8, 8), (0, 0), ec.Slide(), ec.Damping(damping))
+    ec.install(ec.Space(gravity=(0, -900)))
+    for _ in range(80):  # it arrives at the end of the 64th
+        esper.process(1 / 64)
+
+    assert position(trolley) == (80, 10)
+    assert position(rider) == (80, 28)
+    assert velocity(rider) == (0, 0)
