@@ -79,7 +79,8 @@ class ComponentBinding:
     has_target: cython.bint
     default: cython.double
     flag: str  # the attribute of `user` to set once a body has the component; "" when it is set
-    undo: Public[Undo]  # None outside of steps
+    index: Public[cython.Py_ssize_t]  # among the kinds of a reader
+    undo: Public[Undo]  # of that reader; None if no step uses it
     written: cython.double[:, ::1]  # see `store_all`
 
     def __init__(
@@ -109,6 +110,7 @@ class ComponentBinding:
         self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
+        self.index = 0
         self.undo = None  # type: ignore[assignment]
         self.written = zeros(DOUBLE, 0, self.width)
         if not cython.compiled:
@@ -212,7 +214,7 @@ class ComponentBinding:
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
             if self.undo is not None:
-                self.undo.add(self, i, i, self.seen, self.width)
+                self._store_seen(i, i)
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
@@ -371,8 +373,17 @@ class ComponentBinding:
         """Store the seen values of row i before a response may change the component."""
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        self.undo.add(self, i, -1 - i, self.seen, self.width)
+        self._store_seen(i, -1 - i)
         return 0
+
+    def _store_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.void:
+        """Store the seen values of row i in `undo`; `code` is as in `Undo.rows`."""
+        undo: Undo = self.undo
+
+        undo.make_room()
+        for k in range(self.width):
+            undo.numbers[undo.n, k] = self.seen[i, k]
+        undo.add(self.index, code)
 
     def put_back_all(self, rows: cython.longlong[::1]):
         """Put back the numbers that `store_all` has stored of `rows`."""

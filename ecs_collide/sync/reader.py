@@ -119,12 +119,13 @@ class ComponentReader:
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.centres = np.zeros((0, self.dim)).data
-        self.undo = Undo()
+        self.undo = Undo(kinds)
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
         types: list = []
-        for kind in kinds:
+        for n, kind in enumerate(kinds):
+            kind.index = n
             if kind.mark == Mark.ATTACHED and kind.names == ("owner",):
                 self.owner = kind
             elif kind.mark == Mark.ATTACHED:

@@ -17,6 +17,8 @@ from ecs_collide._kernel.constants import News
 from ecs_collide.sync.body_lists import BodyLists
 
 LARGE: cython.Py_ssize_t = 1024  # rows for which there is always room
+KIND = 0
+CODE = 1
 
 
 @cython.final
@@ -27,9 +29,10 @@ class Undo:
     bodies: ReadOnly[NDArray[np.int64]]
     put: ReadOnly[tuple]
     moves: ReadOnly[dict]
-    # Of each row of seen numbers that was overwritten, in order:
-    kinds: list  # its `ComponentBinding`
-    rows: cython.longlong[::1]  # its row; -1 - row if a response may have changed the component
+    kinds: list  # of `ComponentReader`
+    # Of each row of seen numbers that was overwritten, in order: the index of its kind, and its row,
+    # or -1 - row if a response may have changed the component.
+    rows: cython.longlong[:, ::1]  # (n or more, 2)
     numbers: cython.double[:, ::1]  # (n or more, 3)
     n: cython.Py_ssize_t
     others: ReadOnly[list]  # of other columns: the object and the name of each, rows, numbers
@@ -38,9 +41,9 @@ class Undo:
     writing: Public[cython.longlong[::1]]
     stored: ReadOnly[list]
 
-    def __init__(self):
-        self.kinds = []
-        self.rows = zeros(LONG, 8)
+    def __init__(self, kinds: list):
+        self.kinds = kinds
+        self.rows = zeros(LONG, 8, 2)
         self.numbers = zeros(DOUBLE, 8, 3)
         self.n = 0
         self.others = []
@@ -51,10 +54,9 @@ class Undo:
         """Forget the last step, and store which bodies there are."""
         if self.rows.shape[0] > LARGE and 8 * self.n < self.rows.shape[0]:
             self.n = 0
-            self.rows = zeros(LONG, 8)  # first, as its length tells how much room there is
+            self.rows = zeros(LONG, 8, 2)  # first, as its length tells how much room there is
             self.numbers = zeros(DOUBLE, 8, 3)
         self.n = 0
-        self.kinds.clear()
         self.others.clear()
         self.stored.clear()
         self.entities, self.bodies = lists.entities, lists.rows
@@ -63,23 +65,17 @@ class Undo:
             self.entities, self.bodies = lists.entities[is_known], lists.rows[is_known]
         self.put, self.moves = tuple(lists.put), lists.moves
 
-    def add(
-        self,
-        kind: object,
-        i: cython.Py_ssize_t,
-        code: cython.Py_ssize_t,
-        seen: cython.double[:, ::1],
-        width: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Store the seen numbers of row i; `code` is as in `rows`."""
+    def make_room(self) -> cython.void:
+        """Make room in `numbers` for the row `n`, which the caller fills before `add`."""
         if self.n == self.rows.shape[0]:
             # The rows last, as their length tells how much room there is.
             self.numbers = grown(self.numbers, 2 * self.n)
             self.rows = grown(self.rows, 2 * self.n)
-        self.kinds.append(kind)
-        self.rows[self.n] = code
-        for k in range(width):
-            self.numbers[self.n, k] = seen[i, k]
+
+    def add(self, kind: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.void:
+        """Add what was seen of a row, as in `rows`."""
+        self.rows[self.n, KIND] = kind
+        self.rows[self.n, CODE] = code
         self.n += 1
 
     @cython.ccall
@@ -94,7 +90,9 @@ class Undo:
         for kind in self.stored:
             kind.put_back_all(self.writing)
         for n in range(self.n - 1, -1, -1):
-            i: cython.Py_ssize_t = self.rows[n]
-            self.kinds[n].put_back(-1 - i if i < 0 else i, self.numbers, n, i < 0, True)
+            i: cython.Py_ssize_t = self.rows[n, CODE]
+            self.kinds[self.rows[n, KIND]].put_back(
+                -1 - i if i < 0 else i, self.numbers, n, i < 0, True
+            )
         for part, name, rows, before in reversed(self.others):
             np.asarray(getattr(part, name))[rows] = before
