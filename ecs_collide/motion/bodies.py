@@ -596,6 +596,13 @@ class Bodies:
             return (self.seen_centre[i, 0], self.seen_centre[i, 1])
         return (self.seen_centre[i, 0], self.seen_centre[i, 1], self.seen_centre[i, 2])
 
+    @cython.ccall
+    def seen_velocity_of(self, i: cython.Py_ssize_t) -> tuple:
+        """Return the velocity that its component had when it was last read or written."""
+        if self.dim == 2:
+            return (self.seen_velocity[i, 0], self.seen_velocity[i, 1])
+        return (self.seen_velocity[i, 0], self.seen_velocity[i, 1], self.seen_velocity[i, 2])
+
     @cython.inline
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre on an axis at the base time."""

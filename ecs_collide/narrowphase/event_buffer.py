@@ -193,11 +193,12 @@ class EventBuffer:
         n: cython.Py_ssize_t
 
         for n in range(self.n_collisions) if indices is None else indices:
-            rows.append(self._collision_row(n))
+            rows.append(self.collision_row(n))
         return rows
 
-    @cython.cfunc
-    def _collision_row(self, n: cython.Py_ssize_t) -> tuple:
+    @cython.ccall
+    def collision_row(self, n: cython.Py_ssize_t) -> tuple:
+        """Return a collision as a tuple in the order of `events.collision_dtype`."""
         k: cython.Py_ssize_t = NORMAL + self.dim  # the first number after the normal
 
         return (

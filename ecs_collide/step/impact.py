@@ -10,7 +10,6 @@ from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 class _Step(Protocol):
     """The interface of the step in which an impact happens."""
 
-    def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
     def write_velocity(self, entity: int, velocity: VectorLike) -> None: ...
     def resolve_pending(self, impact: Impact, response: object) -> None: ...
@@ -62,6 +61,8 @@ class Impact(BodyPair):
         normal: Vector,
         kind: SweepKind,
         closing_speed: float,
+        position_first: Vector,
+        position_second: Vector,
     ) -> None:
         self._step = step
         self.time = time
@@ -74,14 +75,12 @@ class Impact(BodyPair):
         self.is_over = False
         self.is_resolved = False
         self.crosses: str | None = None
-        self._positions = {entity: step.position_of(entity) for entity in (first, second)}
+        self._positions = {first: position_first, second: position_second}
         self._velocities: dict[int, Vector] = {}
 
-    def end(self) -> None:
+    def end(self, velocity_first: Vector, velocity_second: Vector) -> None:
         """Store the velocities; they can no longer be changed."""
-        self._velocities = {
-            entity: self._step.velocity_of(entity) for entity in (self.first, self.second)
-        }
+        self._velocities = {self.first: velocity_first, self.second: velocity_second}
         self.is_over = True
 
     def position(self, entity: int) -> Vector:

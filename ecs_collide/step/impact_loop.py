@@ -1049,16 +1049,31 @@ class ImpactLoop:
 
     # -- the bodies of the pending impact --
 
-    def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+    @cython.ccall
+    def place_now(self, i: cython.Py_ssize_t) -> tuple:
         """Return a body's centre at the present time of the step."""
+        if self.bodies.dim == 2:
+            return (self._centre_now(i, 0), self._centre_now(i, 1))
+        return (self._centre_now(i, 0), self._centre_now(i, 1), self._centre_now(i, 2))
+
+    @cython.cfunc
+    @cython.inline
+    def _centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.step.now))
 
     def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return a body's half size at the present time of the step."""
         return self.bodies.half_at(i, k, self.step.now)
 
-    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+    @cython.ccall
+    def velocity_now(self, i: cython.Py_ssize_t) -> tuple:
         """Return the velocity that a body has of itself at the present time of the step."""
+        if self.bodies.dim == 2:
+            return (self._velocity_now(i, 0), self._velocity_now(i, 1))
+        return (self._velocity_now(i, 0), self._velocity_now(i, 1), self._velocity_now(i, 2))
+
+    @cython.cfunc
+    def _velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         if self.bodies.on_hold[i]:
             return self.bodies.saved_motion[i, k]
         if self.gravity.acts_on(i):

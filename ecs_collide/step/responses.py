@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ecs_collide import _checks
 from ecs_collide._kernel.constants import Has, Mark
 from ecs_collide.components.basics import Disabled
@@ -21,6 +19,7 @@ from ecs_collide.step.state import StepState
 from ecs_collide.sync.registry import BodyRegistry
 
 Respond = Callable[[Impact], object]
+SWEEP_KINDS = tuple(SweepKind)  # by the codes of the kernels
 
 
 class Offer(NamedTuple):
@@ -84,6 +83,7 @@ class Responses:
         self._lookup = lookup
         self._offers: Sequence[Offer] = ()  # of the last step or the one under way, in order
         self._impact: Impact | None = None
+        self._rows: tuple[int, int] = (-1, -1)  # of its bodies
         self._errors = errors  # of the step
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
@@ -191,14 +191,19 @@ class Responses:
             self._registry.index.holder(kind, row) is not None for row in rows for kind in kinds
         )
 
-    def _functions_for(self, impact: Impact) -> list[Respond]:
+    def _functions_for(self, impact: Impact) -> Iterable[Respond]:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
-        for entity in (impact.first, impact.second):
-            for kind, response in self._responses.items():
-                if self._registry.index.holder(kind, self._registry.row_of[entity]) is not None:
-                    functions[response.function] = None
-        return list(functions)
+        one, other = self._rows
+        for kind, response in self._responses.items():
+            items = self._registry.index.holders(kind)
+            if items and items[one] is not None:
+                functions[response.function] = None
+        for kind, response in self._responses.items():
+            items = self._registry.index.holders(kind)
+            if items and items[other] is not None:
+                functions[response.function] = None
+        return functions
 
     def offered_to(self, first: int, second: int) -> list[str]:
         """Return the names of the systems and functions that get impacts of two bodies, in order.
@@ -231,24 +236,15 @@ class Responses:
 
     def _make_impact(self) -> Impact:
         """Return the object for the impact that the timeline has handed over."""
-        event_buffer, event = (
-            self._state.timeline.event_buffer,
-            self._state.timeline.loop.event,
+        timeline, registry = self._state.timeline, self._registry
+        time, exit, first, second, normal, kind, speed, *places = (
+            timeline.event_buffer.collision_row(timeline.loop.event)
         )
-        kind = int(event_buffer.codes[event, 0])
-        numbers = np.asarray(event_buffer.numbers)[event].tolist()
-        first, second = event_buffer.first[event], event_buffer.second[event]
-        for entity in (first, second):
-            self._registry.impact_bodies.write(self._registry.row_of[entity])
+        self._rows = one, other = registry.row_of[first], registry.row_of[second]
+        registry.impact_bodies.write(one)
+        registry.impact_bodies.write(other)
         self._impact = Impact(
-            self,
-            event_buffer.time[event],
-            event_buffer.exit[event],
-            first,
-            second,
-            tuple(numbers[4 : 4 + self._state.dim]),
-            SweepKind(kind),
-            numbers[4 + self._state.dim],
+            self, time, exit, first, second, normal, SWEEP_KINDS[kind], speed, places[0], places[1]
         )
         return self._impact
 
@@ -271,9 +267,10 @@ class Responses:
         return returned
 
     def _are_alive(self, impact: Impact) -> bool:
-        world, registry = self._link.world, self._registry
-        return all(
-            world.exists(entity) and registry.impact_bodies.is_body(entity, world)
+        """Return whether the bodies of the open impact are still those of the step, and enabled."""
+        world, bodies = self._link.world, self._registry.impact_bodies
+        return bodies.are_same(world) or all(
+            world.exists(entity) and bodies.is_body(entity, world)
             for entity in (impact.first, impact.second)
         )
 
@@ -282,16 +279,16 @@ class Responses:
 
         Return whether the built-in response is wanted.
         """
-        for respond in self._systems_for(impact):
-            if not self._are_alive(impact):
-                return False
-            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
-                return False
         if not self._are_alive(impact):
             return False
-        default = True
-        for function in self._functions_for(impact):
+        for respond in self._systems_for(impact) if self._offers else ():
+            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
+                return False
             if not self._are_alive(impact):
+                return False
+        default = True
+        for n, function in enumerate(self._functions_for(impact)):
+            if n > 0 and not self._are_alive(impact):
                 break
             default = self._call(function, impact) is DEFAULT and default
         return default
@@ -300,14 +297,18 @@ class Responses:
         """End the open impact, if there is one, without a resolution."""
         impact, self._impact = self._impact, None
         if impact is not None:
-            impact.end()
+            impact.end(self.velocity_of(impact.first), self.velocity_of(impact.second))
 
     def conclude(self, default: bool) -> None:
         """End the open impact; with `default`, by the built-in response."""
         impact = self._impact
         assert impact is not None
-        self.drop_impact()
         self._read_changes(impact)
+        if self._registry.sweeps or not self._are_alive(impact):
+            self.drop_impact()
+        else:
+            self._impact = None
+            impact.end(*map(self._registry.table.bodies.seen_velocity_of, self._rows))
         if impact.crosses is not None:
             self._state.timeline.loop.cross_pending(impact.crosses == "until_separate")
         else:
@@ -317,17 +318,20 @@ class Responses:
 
     def _read_changes(self, impact: Impact) -> None:
         """Read what the game has changed about the two bodies of an impact."""
-        loop = self._state.timeline.loop
-        for entity in (impact.first, impact.second):
-            row = self._registry.row_of[entity]
-            if not self._link.world.exists(entity):
+        loop, world = self._state.timeline.loop, self._link.world
+        bodies = self._registry.impact_bodies
+        are_same = bodies.are_same(world)
+        for entity, row in zip((impact.first, impact.second), self._rows, strict=True):
+            if are_same and bodies.is_unchanged(row):
+                continue
+            if not world.exists(entity):
                 loop.withdraw(row)
                 loop.stop(row)  # esper lists it, and the game draws it, until the next step
                 continue
             try:
-                if not self._registry.impact_bodies.read(row, self._link.world):
+                if not bodies.read(row, world):
                     loop.withdraw(row)
-                    if self._link.world.component(entity, Disabled) is not None:
+                    if world.component(entity, Disabled) is not None:
                         loop.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
@@ -337,8 +341,8 @@ class Responses:
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
         self._state.timeline.loop.resolve_pending(*numbers)
-        for entity in (impact.first, impact.second):
-            self._registry.impact_bodies.write(self._registry.row_of[entity])
+        for row in self._rows:
+            self._registry.impact_bodies.write(row)
 
     def position_of(self, entity: int) -> Vector:
         """Return a body's centre: now within a step, or at the end of the last one."""
@@ -348,14 +352,15 @@ class Responses:
         if not self._state.is_stepping:  # the kernel is still at the time of the last impact
             seen: Vector = self._registry.table.bodies.seen_centre_of(row)
             return seen
-        return tuple(self._state.timeline.loop.centre_now(row, k) for k in range(self._state.dim))
+        place: Vector = self._state.timeline.loop.place_now(row)
+        return place
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity now; zeros if it has none."""
         row = self._row_in_step(entity)
         if self._registry.sweeps and row >= 0:
-            loop = self._state.timeline.loop
-            return tuple(loop.velocity_now(row, k) for k in range(self._state.dim))
+            velocity: Vector = self._state.timeline.loop.velocity_now(row)
+            return velocity
         component = self._link.world.component(entity, self._registry.components.velocity.kind)
         return (
             (0.0,) * self._state.dim

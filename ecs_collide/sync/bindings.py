@@ -257,6 +257,30 @@ class ComponentBinding:
         return fine
 
     @cython.ccall
+    def differs(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a component, if there is one, holds other numbers than its seen values."""
+        if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):
+            return False
+        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
+            return self.is_other(i)
+        differs: cython.bint = False
+        for k in range(self.width):
+            differs |= self.numbers[k] != self.seen[i, k]
+        return differs
+
+    @cython.ccall
+    def show(self, i: cython.Py_ssize_t, numbers: tuple) -> cython.int:
+        """Store the seen values of row i, and write the numbers that differ, if there is a component."""
+        if not self.is_cached(i):
+            return 0
+        self.store(i)
+        for k in range(self.width):
+            number: cython.double = numbers[k]
+            if number != self.seen[i, k]:
+                self.write_one(i, k, number)
+        return 0
+
+    @cython.ccall
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component differs from its seen values."""
         if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):

@@ -12,6 +12,7 @@ from ecs_collide._kernel.constants import LARGEST, Has
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
+from ecs_collide.events import Vector
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
@@ -48,6 +49,10 @@ class ImpactBodies:
         """Use another timeline."""
         self._loop = timeline.loop
 
+    def are_same(self, world: World) -> bool:
+        """Return whether nothing came or went in the world since the step began."""
+        return self._index.is_current(world)
+
     def is_body(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
         now = world.components(entity, self._index.types)
@@ -55,19 +60,40 @@ class ImpactBodies:
 
     def write(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
-        v = self._table.views
-        self._store(row)
-        for k in range(self._table.dim):
-            centre = self._loop.centre_now(row, k)
-            if centre != v.seen_centre[row, k]:
-                place = centre + self._leans[k] * self._loop.half_now(row, k)
-                self._position.write_one(row, k, place)
-                v.seen_centre[row, k] = centre
-            speed = self._loop.velocity_now(row, k)
-            if self._reader.sweeps and speed == self._targets.speed_of(row, k):
-                continue  # the component keeps the velocity that the game has set
-            if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
-                self._velocity.write_one(row, k, speed)
+        place = self._loop.place_now(row)
+        velocity = self._loop.velocity_now(row)
+        self._start.note_overwritten(row)
+        if self._table.is_apart:
+            place = self._lean(row, place)
+        if self._reader.sweeps:
+            velocity = self._kept(row, velocity)
+        self._position.show(row, place)
+        self._velocity.show(row, velocity)
+
+    def _lean(self, row: int, centre: Vector) -> Vector:
+        """Store where a body is now; return its place as its component has it."""
+        v, place = self._table.views, []
+        self._reader.keep_boxes(row)
+        for k, x in enumerate(centre):
+            if x == v.seen_centre[row, k]:
+                place.append(v.seen_place[row, k])
+            else:
+                v.seen_centre[row, k] = x
+                place.append(x + self._leans[k] * self._loop.half_now(row, k))
+        return tuple(place)
+
+    def _kept(self, row: int, velocity: Vector) -> Vector:
+        """Return a velocity, with what the game has set where that still holds."""
+        seen, speed_of = self._table.views.seen_velocity, self._targets.speed_of
+        return tuple(
+            seen[row, k] if speed == speed_of(row, k) else speed for k, speed in enumerate(velocity)
+        )
+
+    def is_unchanged(self, row: int) -> bool:
+        """Return whether the components of a body hold what was seen last, if they are read at all."""
+        if self._table.views.has[row] & Has.FIXED:
+            return True
+        return not (self._position.differs(row) or self._velocity.differs(row))
 
     def read(self, row: int, world: World) -> bool:
         """Read the components of a body after a response; return whether it is an enabled body.
@@ -95,15 +121,6 @@ class ImpactBodies:
         if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now
-
-    def _store(self, row: int) -> None:
-        """Store what was seen of a body before it is overwritten."""
-        for kind in (self._position, self._velocity):
-            if _holds(kind, row):
-                kind.store(row)
-        if self._table.is_apart:
-            self._reader.keep_boxes(row)
-        self._start.note_overwritten(row)
 
     def _accept_changes(
         self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]

@@ -41,6 +41,28 @@ def test_a_listener_is_paid_for_by_events_and_not_by_bodies(world):
     assert many[0] < few[0] + 500 * n_events
 
 
+def test_a_response_of_the_game_is_paid_for_by_impacts(world):
+    def of_a_step(n: int) -> tuple[int, int]:
+        esper.clear_database()
+
+        def respond(impact: ec.Impact) -> object:
+            offered.append(impact.first)
+            return ec.DEFAULT
+
+        return counts.python_of_a_step(n, lambda space: space.respond_with(ec.Deflect, respond))
+
+    offered: list[int] = []
+    few = of_a_step(10)
+    n_few = len(offered)
+    many = of_a_step(200)
+
+    n_impacts = (len(offered) - n_few) / counts.N_COUNTED
+    assert n_impacts > 5.0
+    assert few[0] < 2500
+    assert many[0] < few[0] + 900 * n_impacts
+    assert many[1] < few[1] + 40 * n_impacts
+
+
 def test_a_body_that_sleeps_costs_a_quiet_step_no_call(world):
     def calls(*more: object) -> int:
         esper.clear_database()
