@@ -424,17 +424,20 @@ class Carriers:
         for k in range(self.bodies.dim):
             v: cython.double = self.clusters.final_velocity(i, k)
             c: cython.double = rode.carrier_velocity[i, k]
-            own: cython.double = self._own_now(i, k)
-            if v != own + c:
+            kick: cython.double = self.clusters.kick_of(i, k)
+            own: cython.double = self.own[i, k] + (self.kick[i, k] - kick)
+            if v == own + c:
+                self.blocked[i, k] = 0.0
+            else:
                 if slants and s.line_on(k) != 0.0:
                     own = _difference(v, c) + held * s.line_on(k)
                 elif k == rode.normal_of(i):
                     own = _difference(v, c)
                 else:
                     own = _own_after(own, self.blocked[i, k], v, c, by_carrier)
+                self.blocked[i, k] = _without_rounding(own + c - v, own, c)
             self.own[i, k] = own + 0.0
-            self.blocked[i, k] = _without_rounding(own + c - v, own, c)
-            self.kick[i, k] = self.clusters.kick_of(i, k)
+            self.kick[i, k] = kick
 
     def _own_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the own velocity of a rider's path, which gravity may have bent since."""
