@@ -349,6 +349,12 @@ class ComponentReader:
         self.undo.keep(self.bodies, "seen_half", rows)
         return 0
 
+    def check(self, rows: cython.longlong[::1]):
+        """Compute the flags and rarer columns of the bodies of `rows` again from their seen values."""
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            self._check(rows[n])
+
     # -- snapshots --
 
     def altered_among(self, rows: cython.longlong[::1]) -> list:

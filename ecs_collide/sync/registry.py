@@ -620,6 +620,7 @@ class BodyRegistry:
         """Set the bodies, all awake, at their seen places in the trees of a new timeline."""
         self.index.start_over(entities, rows)
         self._start_anew()
+        self.reader.check(self.rows.data)
         self.lists.unread = NO_ROWS
         self.lists.requested.clear()
         self.lists.teleports = {}

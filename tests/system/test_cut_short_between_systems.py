@@ -233,3 +233,20 @@ def test_the_time_of_a_step_is_asked_for_once_by_all_systems_and_again_after_it(
     level.play()
 
     assert len(asked) == 5
+
+
+def test_a_slope_that_has_changed_in_a_step_that_fails_is_still_a_slope():
+    slope = box((0, 0), (8, 8), ec.Slope("right"))
+    crate = mover((0, 6), (2, 2), (0, 0), ec.Slide(), ec.Friction(1))
+    space = ec.install(gravity=(0, -100))
+    while not space.contacts():
+        esper.process(DT)
+    contacts = space.contacts()
+
+    esper.add_component(slope, ec.Restitution(0.5))
+    of(crate, ec.Velocity).x = "nonsense"
+    with pytest.raises(TypeError, match="nonsense"):
+        esper.process(DT)
+
+    assert abs(contacts[0].normal[0]) == pytest.approx(0.5**0.5)
+    assert space.contacts() == contacts
