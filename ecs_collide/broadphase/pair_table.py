@@ -308,6 +308,11 @@ class PairTable:
         return -1
 
     @cython.inline
+    def image_of(self, p: cython.Py_ssize_t) -> cython.longlong:
+        """Return the image of the second body, 0 for the body itself."""
+        return self.image[p] if self.wraps else 0
+
+    @cython.inline
     def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the displacement of the second body's image on an axis."""
         return self.offset[p, k] if self.wraps else 0.0
@@ -367,7 +372,7 @@ class PairTable:
         j = self.partner(other, j)
         if i != j:
             return bodies.precedes(i, j)
-        return self.wraps and self.image[one] < self.image[other]
+        return self.image_of(one) < self.image_of(other)
 
     def _side(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.int:
         """Return a number for the side on which the impact of a pair hits body i."""

@@ -424,9 +424,7 @@ class Bodies:
             abs(self.flat_max[two]),
         )
 
-        if self.wraps:
-            largest = max(largest, self.width[k])
-        largest *= SLOP
+        largest = max(largest, self.width[k]) * SLOP
         return largest if largest > APART_AT_LEAST else APART_AT_LEAST
 
     @cython.inline

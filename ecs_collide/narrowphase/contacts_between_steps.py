@@ -437,8 +437,7 @@ class Contacts:
         rows: ContactRows = self.rows
         kind: cython.int = rows.at[n].kind
 
-        if self.bodies.wraps:
-            self.event_buffer.image = rows.at[n].image
+        self.event_buffer.image = rows.at[n].image
         if kind == PASSING:
             return
         if kind == LEAVING:

@@ -300,7 +300,6 @@ class ContactsInStep:
         two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
-        wraps: cython.bint = b.wraps
         resizes: cython.bint = b.any_resize
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
@@ -310,8 +309,7 @@ class ContactsInStep:
         for k in range(b.dim):
             centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
             centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
-            if wraps:
-                centre2 += self.pairs.offset[p, k]
+            centre2 += self.pairs.offset_of(p, k)
             half1: cython.double = path[one + HALF]
             half2: cython.double = path[two + HALF]
             growth: cython.double = 0.0
@@ -352,8 +350,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if b.wraps:
-            self.event_buffer.image = self.pairs.image[p]
+        self.event_buffer.image = self.pairs.image_of(p)
         note_normal(self.event_buffer, b, i, j, sign)
         self.event_buffer.add_contact(
             event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
@@ -497,8 +494,7 @@ class ContactsInStep:
         """Mark the contact of a pair at the step's start as handled; return its number, or -1."""
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
 
-        if self.bodies.wraps:
-            self.event_buffer.image = self.pairs.image[p]
+        self.event_buffer.image = self.pairs.image_of(p)
         if n >= 0:
             self.rows.at[n].is_handled = 1
         return n
@@ -570,7 +566,7 @@ class ContactsInStep:
         n: cython.Py_ssize_t = self._handle(p)
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        face: cython.int = soft_overlap(b, i, j, self.pairs.offset, p)
+        face: cython.int = soft_overlap(b, i, j, self.pairs, p)
         axis: cython.int = abs(face) - 1
         sign: cython.int = 1 if face > 0 else -1
 

@@ -123,9 +123,8 @@ class Narrowphase:
         widest: cython.double = -INF
         least: cython.double = -INF
         end: cython.double = -INF
-        wraps: cython.bint = b.wraps
 
-        for _k in range(b.dim):
+        for k in range(b.dim):
             move1: cython.double = path[one + MOTION]
             move2: cython.double = path[two + MOTION]
             resize1: cython.double = path[one + RESIZE]
@@ -133,8 +132,7 @@ class Narrowphase:
             apart: cython.double = (path[two + CENTRE] + move2 * way2) - (
                 path[one + CENTRE] + move1 * way1
             )
-            if wraps:
-                apart += self.pairs.offset[p, _k]
+            apart += self.pairs.offset_of(p, k)
             sizes: cython.double = (path[two + HALF] + resize2 * way2) + (
                 path[one + HALF] + resize1 * way1
             )
@@ -191,8 +189,7 @@ class Narrowphase:
             apart: cython.double = (path[two + CENTRE] + move2 * way2) - (
                 path[one + CENTRE] + move1 * way1
             )
-            if b.wraps:
-                apart += self.pairs.offset[p, k]
+            apart += self.pairs.offset_of(p, k)
             size: cython.double = path[two + HALF] + path[one + HALF] + distance
             passes |= abs(last_apart * move - apart * last_move) > (
                 last_size * abs(move) + size * abs(last_move)
@@ -215,7 +212,6 @@ class Narrowphase:
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
         rest: cython.double = 1.0 - self.step.now
-        wraps: cython.bint = b.wraps
 
         self.n_sweeps += 1
         for k in range(b.dim):
@@ -225,8 +221,7 @@ class Narrowphase:
             resize2: cython.double = path[two + RESIZE]
             centre1: cython.double = path[one + CENTRE] + move1 * way1
             centre2: cython.double = path[two + CENTRE] + move2 * way2
-            if wraps:
-                centre2 += self.pairs.offset[p, k]
+            centre2 += self.pairs.offset_of(p, k)
             half1: cython.double = path[one + HALF] + resize1 * way1
             half2: cython.double = path[two + HALF] + resize2 * way2
             half1 = half1 if half1 > 0.0 else 0.0
@@ -235,7 +230,7 @@ class Narrowphase:
                 k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
                 move1, resize1, move2, resize2, rest,
             )  # fmt: skip
-            if wraps and b.width[k] > 0.0:
+            if b.width[k] > 0.0:
                 self.sweeper.loosen(k, b.width[k])
             if b.any_resize:
                 self._settle(p, k, one, two)
@@ -581,7 +576,7 @@ class Narrowphase:
             codes[n, FIRST] = b.ids[i]
             codes[n, SECOND] = b.ids[j]
             codes[n, RANK] = self.pairs.at[p].rank
-            codes[n, IMAGE] = self.pairs.image[p] if self.pairs.wraps else 0
+            codes[n, IMAGE] = self.pairs.image_of(p)
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign

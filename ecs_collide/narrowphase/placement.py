@@ -175,21 +175,18 @@ def soft_overlap(
     b: Bodies,
     i: cython.Py_ssize_t,
     j: cython.Py_ssize_t,
-    offset: cython.double[:, ::1],
+    pairs: PairTable,
     p: cython.Py_ssize_t,
 ) -> cython.int:
     """Return the shallowest side of body j by which i overlaps it at the end of the step; else 0.
 
-    Of equal sides it is the one on the lowest axis.  In a world that wraps, row `p` of `offset`
-    is the offset of j.
+    Of equal sides it is the one on the lowest axis.  `p` is the pair of the two.
     """
     side: cython.int = 0
     least: cython.double = INF
 
     for k in range(b.dim):
-        apart: cython.double = b.centre[i, k] - b.centre[j, k]
-        if b.wraps:
-            apart -= offset[p, k]
+        apart: cython.double = b.centre[i, k] - b.centre[j, k] - pairs.offset_of(p, k)
         sizes: cython.double = b.half[i, k] + b.half[j, k]
         depth: cython.double = sizes - abs(apart)
         if not depth > max(
@@ -323,8 +320,6 @@ class PositionCorrection:
         path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
-        wraps: cython.bint = b.wraps
-        shift: cython.double = 0.0
         clear: cython.double = b.clear_gap()
         largest: cython.double = -INF
         axis: cython.int = 0
@@ -333,8 +328,7 @@ class PositionCorrection:
         if b.rare.any_slope and self.slopes.find(i, j):
             return self._place_at_slope(p)
         for k in range(b.dim):
-            if wraps:
-                shift = self.pairs.offset[p, k]
+            shift: cython.double = self.pairs.offset_of(p, k)
             centre1: cython.double = path[one + CENTRE]
             centre2: cython.double = path[two + CENTRE] + shift
             half1: cython.double = path[one + HALF]

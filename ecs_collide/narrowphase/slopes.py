@@ -181,9 +181,9 @@ class Slopes:
         end: cython.double = b.centre_at(self.slope, run, time)
         base: cython.double = b.centre_at(self.slope, up, time)
 
-        if b.wraps and p >= 0:
-            end += self.sign * pairs.offset[p, run]
-            base += self.sign * pairs.offset[p, up]
+        if p >= 0:
+            end += self.sign * pairs.offset_of(p, run)
+            base += self.sign * pairs.offset_of(p, up)
         time = b.base[self.body] if t < 0.0 else t
         front: cython.double = b.centre_at(self.body, run, time)
         corner: cython.double = b.centre_at(self.body, up, time)

@@ -211,9 +211,8 @@ class Separating:
                 self.total[i, k] = self.total_skipped[i, k]
         for n in range(self.n_pairs):
             p: cython.Py_ssize_t = self.soft[n]
-            if b.wraps:
-                for k in range(b.dim):
-                    self.offset[k] = pairs.offset[p, k]
+            for k in range(b.dim):
+                self.offset[k] = pairs.offset_of(p, k)
             if self._find_separation(pairs.at[p].first, pairs.at[p].second):
                 self._add(pairs.at[p].first, pairs.at[p].second, self.total, self.count)
                 found = True
@@ -246,8 +245,7 @@ class Separating:
 
         for k in range(b.dim):
             apart: cython.double = self.place[i, k] - self.place[j, k]
-            if b.wraps:
-                apart -= self.offset[k]
+            apart -= self.offset[k]
             sizes: cython.double = self.half[i, k] + self.half[j, k]
             part: cython.double = sizes - abs(apart)
             if not part > max(
@@ -263,8 +261,7 @@ class Separating:
         for k in range(b.dim):
             sizes = self.half[i, k] + self.half[j, k]
             apart = self.place[i, k] - self.place[j, k]
-            if b.wraps:
-                apart -= self.offset[k]
+            apart -= self.offset[k]
             self.displacement[k] = self.displacement[k] * (smallest / sizes)
             if self.displacement[k] != 0.0:
                 time = min(time, (sizes - abs(apart)) / abs(self.displacement[k]))

@@ -389,11 +389,10 @@ class ImpactLoop:
         high: cython.p_double = b.flat_max
         one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
         two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
-        wraps: cython.bint = b.wraps
         gap: cython.double = -INF
 
         for k in range(b.dim):
-            offset: cython.double = self.pairs.offset[p, k] if wraps else 0.0
+            offset: cython.double = self.pairs.offset_of(p, k)
             minus: cython.double = low[one] - (high[two] + offset)
             plus: cython.double = (low[two] + offset) - high[one]
             gap = minus if minus > gap else gap
@@ -978,7 +977,6 @@ class ImpactLoop:
         sign: cython.int = self.pairs.impact[p].sign
         meets: cython.bint = self.pairs.impact[p].kind == IMPACT
         slants: cython.bint = is_slanted(sign)
-        wraps: cython.bint = b.wraps
         resizes: cython.bint = b.any_resize
 
         for k in range(dim):
@@ -986,12 +984,10 @@ class ImpactLoop:
             other: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             half: cython.double = path[one + HALF]
             half2: cython.double = path[two + HALF]
-            image: cython.double = other
+            image: cython.double = other + self.pairs.offset_of(p, k)
             if resizes:
                 half = max(0.0, half + path[one + RESIZE] * way1)
                 half2 = max(0.0, half2 + path[two + RESIZE] * way2)
-            if wraps:
-                image += self.pairs.offset_of(p, k)
             low: cython.double = centre - half
             high: cython.double = centre + half
             other_low: cython.double = image - half2
@@ -1006,7 +1002,7 @@ class ImpactLoop:
                 high = low if normal > 0.0 else high
             elif meets and k == axis:
                 low = high = centre + half if sign < 0 else centre - half
-            if wraps:
+            if b.wraps:
                 shift: cython.double = b.into_world(k, centre) - centre
                 low += shift
                 high += shift
