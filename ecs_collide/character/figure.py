@@ -94,6 +94,12 @@ class Figure:
                 kept = True  # only the frame has changed, not its walk
             if k != self.up and not c.on_ground and self.lands_on_slope():
                 kept = True  # the slope has turned its fall, not its walk
+            if (
+                k == self.up
+                and last.stepping
+                and moved[k] * self.sign < last.written[k] * self.sign
+            ):
+                kept = True  # something has slowed its rise onto a step, which is no jump
             if k == self.up and not kept:
                 self.held_up = (moved[k] - last.written[k]) * self.sign > 0.0
             if kept and not (landed and k != self.up):

@@ -617,3 +617,28 @@ def test_character_walks_on_the_belt_of_a_slope(side: int, walk: float) -> None:
     way = [now - then for now, then in zip(space.position_of(player), (x, y), strict=True)]
     assert way[0] * side == pytest.approx(wanted * 16 * DT, abs=0.2)
     assert way[1] == pytest.approx(way[0] * side * 0.375, abs=1e-6)
+
+
+# -- steps --
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("friction", [0.0, 0.1, 1.0])
+def test_from_a_belt_onto_a_crate_that_rubs_it_steps_and_does_not_fly(world, rate, sign, friction):
+    esper.create_entity(ec.Position(0, -10), ec.Extents(900, 10), ec.Friction(0.4))
+    esper.create_entity(ec.Position(-60 * sign, 4), ec.Extents(60, 4), ec.Carry((80 * sign, 0)))
+    crate = ec.Position(30 * sign, 8), ec.Extents(20, 8), ec.Velocity(0, 0), ec.Slide(), ec.Mass(5)
+    esper.create_entity(*crate, ec.Friction(friction))
+    hero = Character(walk_speed=120)
+    place = ec.Position(-100 * sign, 20)
+    esper.create_entity(place, ec.Extents(6, 12), ec.Velocity(0, 0), ec.Slide(), hero)
+    install_characters(ec.install(gravity=(0, -900)))
+    hero.walk = sign
+    highest = 0.0
+    for _ in range(2 * rate):
+        esper.process(1 / rate)
+        highest = max(highest, place.y)
+
+    assert 28 <= highest < 29  # on the crate
+    assert place.x * sign > 60  # and on
