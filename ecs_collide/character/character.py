@@ -174,6 +174,9 @@ class Character:
         -1 or 1: where it last wanted to go along `walk`.
     air_time : float
         Seconds since it was on the ground; 0 on it.
+    landed_speed : float
+        How fast it came down on its ground, in the one step in which it begins to stand there after
+        a fall; 0 in all others.  In world units per second, relative to the ground.
     jumping : bool
         Whether it rises by a jump that may still be cut.
     state : CharacterState
@@ -286,7 +289,7 @@ class Character:
         self.on_ground = self.jumping = False
         self.ground: int | None = None
         self.facing = 1.0
-        self.air_time = self.state_time = 0.0
+        self.air_time = self.state_time = self.landed_speed = 0.0
         self.state = CharacterState.STANDING
 
     @classmethod
@@ -362,6 +365,11 @@ class Character:
             )
         axis = [abs(part) for part in numbers].index(1.0)
         self._up = axis + 1 if numbers[axis] > 0.0 else -(axis + 1)
+
+    @property
+    def landed(self) -> bool:
+        """Whether it has landed: True in the one step that has a `landed_speed`."""
+        return self.landed_speed > 0.0
 
     @property
     def dash_through(self) -> int:

@@ -85,7 +85,7 @@ ENDLESS = (  # abilities that may be inf
     *("hover_speed", "hover_time"),
 )
 STATE_NUMBERS = ("walk", "across", "climb", "facing", "air_time", "state_time")
-NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top")  # the last two are private
+NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top", "landed_speed")
 FLAGS = (
     *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
     "floor_constant_speed",
@@ -101,9 +101,10 @@ _N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 _N_FLAGS = len(FLAGS + _KEPT_FLAGS)
 # Axis of up, state, lift speed; ground, categories, integers; numbers; flags.
 _FORM = struct.Struct(f"<bBB{2 + len(_KEPT_INTS)}q{_N_NUMBERS}d{_N_FLAGS}?")
-# Older saves lack the last two of `NUMBERS`.  With these a character computes them when asked.
-_JUMPS = struct.calcsize(f"<bBB{2 + len(_KEPT_INTS)}q{len(NUMBERS) - 2}d")  # their place
-_NOT_SET = struct.pack("<2d", 0.0, 1.0)
+# Older saves lack the last one, or three, of `NUMBERS`.  With these a character computes the first
+# two when asked.
+_END = struct.calcsize(f"<bBB{2 + len(_KEPT_INTS)}q{len(NUMBERS)}d")  # of `NUMBERS`
+_NOT_SET = struct.pack("<3d", 0.0, 1.0, 0.0)
 _STATES = tuple(CharacterState)
 LIFT_SPEEDS = ("all", "upward", "none")
 
@@ -116,6 +117,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "let_through": (0, ALL - 1),
     "_jump_height": (0.0, MOST_PULL),
     "_time_to_top": (math.ulp(0.0), MOST_PULL),
+    "landed_speed": (0.0, LARGEST),
     **dict.fromkeys(_KEPT_NUMBERS, (0.0, LARGEST)),
     **dict.fromkeys(("since_press", "since_wall", "since_dash", "since_ledge"), (0.0, math.inf)),
     **{f"{name}.{axis}": (-LARGEST, LARGEST) for name in _KEPT_VECTORS for axis in "xyz"},
@@ -155,8 +157,10 @@ def unpack(character: Any, data: bytes) -> int:
     ValueError
         `data` has another length, or a state that no step leaves.  Nothing is changed.
     """
-    if len(data) == _FORM.size - len(_NOT_SET):
-        data = data[:_JUMPS] + _NOT_SET + data[_JUMPS:]
+    for lacking in (8, len(_NOT_SET)):
+        if len(data) == _FORM.size - lacking:
+            end = _END - lacking
+            data = data[:end] + _NOT_SET[-lacking:] + data[end:]
     if len(data) != _FORM.size:
         raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
     up, state, lift_speed, ground, categories, *values = _FORM.unpack(data)
@@ -167,7 +171,7 @@ def unpack(character: Any, data: bytes) -> int:
     ledge, let_through, *numbers = values
     n = len(NUMBERS)
     kept, flags = numbers[n:-_N_FLAGS], numbers[-_N_FLAGS:]
-    _require_possible([up, ground, categories, ledge, let_through, *numbers[n - 2 : n], *kept])
+    _require_possible([up, ground, categories, ledge, let_through, *numbers[n - 3 : n], *kept])
     memory, parts = character.memory, kept[len(_KEPT_NUMBERS) :]
     vectors = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     for names, of, some in (

@@ -88,7 +88,7 @@ class Stride(Figure):
         return (
             may_go_on
             and self.medium is None
-            and not memory.let_through
+            and not (c.landed or memory.let_through)
             and memory.stunned == memory.standing_height == 0.0
         )
 
@@ -134,6 +134,9 @@ class Stride(Figure):
         if self.drop is None and not (self.touches or climbs or self.hangs):
             self.drop = self._find_fallen_ground() if self.held_up or self.was_on else None
         on_ground = self.touches or self.drop is not None
+        c.landed_speed = (
+            self._fall_onto(self.drop[0] if self.drop else c.ground) if on_ground else 0.0
+        )
         if on_ground:
             c.air_time, memory.gone, c.jumping = 0.0, False, False
             memory.n_air_jumps, memory.since_wall, memory.hovered = 0.0, math.inf, 0.0
@@ -150,6 +153,15 @@ class Stride(Figure):
         state = self._find_state()
         if state is not c.state:
             c.state, c.state_time = state, 0.0
+
+    def _fall_onto(self, ground: int | None) -> float:
+        """Return how fast it came down on its ground, if it was in the air for more than a step."""
+        memory = self.memory
+        if ground is None or self.character.air_time < 1.5 * memory.last_dt or memory.climbing:
+            return 0.0
+        came = memory.written[self.up] + (memory.frame[self.up] if memory.rode else 0.0)
+        its = self.speed_of(ground, self.up) + self.frame[self.up]
+        return max(0.0, (its - came) * self.sign)
 
     def _act(self, on_ground: bool, climbs: bool) -> None:
         """Do one thing: dash, jump, hold on, stand or fall."""

@@ -126,7 +126,7 @@ def test_every_state_to_which_a_path_comes_is_taken(
 # -- characters --
 
 FIRST_NUMBER = 3 + 8 * 4
-FIRST_KEPT = FIRST_NUMBER + 8 * (len(NUMBERS) - 2)  # the last two are private
+FIRST_KEPT = FIRST_NUMBER + 8 * (len(NUMBERS) - 3)  # the last three have bounds
 KEPT = [name for name in list(_BOUNDS)[5:] if not name.startswith("written")]
 
 
@@ -188,16 +188,18 @@ def test_form_of_the_bytes_is_the_one_that_these_tests_forge() -> None:
     assert set(ABILITIES) < set(NUMBERS)
 
 
-def test_bytes_of_before_the_numbers_of_a_jump_were_kept_are_read() -> None:
+@pytest.mark.parametrize("lacking", [8, 24])
+def test_bytes_of_before_the_numbers_of_a_jump_were_kept_are_read(lacking: int) -> None:
     hero = Character(jump_height=100, time_to_top=0.5)
     hero.walk, hero.air_time = 0.5, 3.0
     data = hero.to_bytes()
-    older = data[:FIRST_KEPT] + data[FIRST_KEPT + 16 :]
+    older = data[: FIRST_KEPT + 24 - lacking] + data[FIRST_KEPT + 24 :]
 
     again = Character.from_bytes(older)
 
     assert (again.jump_height, again.time_to_top, again.gravity) == (100.0, 0.5, 800.0)
     assert again.to_bytes()[FIRST_KEPT + 16 :] == data[FIRST_KEPT + 16 :]
+    assert not again.landed
     assert again.to_bytes()[:FIRST_KEPT] == data[:FIRST_KEPT]
 
 

@@ -642,3 +642,78 @@ def test_from_a_belt_onto_a_crate_that_rubs_it_steps_and_does_not_fly(world, rat
 
     assert 28 <= highest < 29  # on the crate
     assert place.x * sign > 60  # and on
+
+
+# -- landings --
+
+
+def landings(n, each=lambda step: None, rate=60):
+    """Step, and return the speeds of the landings of all characters."""
+    speeds = []
+    for step in range(n):
+        each(step)
+        esper.process(1 / rate)
+        for _, hero in esper.get_component(Character):
+            assert hero.landed == (hero.landed_speed > 0)
+            speeds += [hero.landed_speed] * hero.landed
+    return speeds
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+def test_it_lands_once_and_as_fast_as_it_fell(room, rate):
+    _, entity, hero = room()
+    esper.component_for_entity(entity, ec.Position).y = 16 + 50
+    (speed,) = landings(rate, rate=rate)
+
+    assert speed == pytest.approx(math.sqrt(2 * hero.gravity * 50), rel=0.1)
+    assert hero.on_ground
+
+
+def test_where_it_stands_from_the_start_or_walks_over_tiles_and_steps_it_does_not_land(world):
+    for n in range(12):
+        esper.create_entity(ec.Position(16 * n, -8 + 4 * (n % 3)), ec.Extents(8, 8))
+    hero = Character(walk_speed=120)
+    esper.create_entity(ec.Position(0, 16), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    install_characters(ec.install())
+    hero.walk = 1.0
+
+    assert landings(80) == []
+    assert hero.on_ground
+
+
+def test_each_jump_has_a_landing_also_one_that_jumps_again_at_once(room):
+    _, _, hero = room(jump_buffer=0.2)
+
+    def hop(step):
+        hero.jump = step in (0, 44)  # the second just before it lands
+
+    assert len(landings(150, hop)) == 2
+    assert hero.on_ground
+
+
+@pytest.mark.parametrize("lift", [60.0, -60.0])
+def test_on_a_lift_it_lands_as_fast_as_the_two_meet(world, lift):
+    platform = ec.Velocity(0, lift)
+    esper.create_entity(ec.Position(0, -8), ec.Extents(50, 8), platform, ec.Carry())
+    hero = Character(jump_height=100, time_to_top=0.4)
+    esper.create_entity(ec.Position(0, 96), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    install_characters(ec.install())
+    (speed,) = landings(60)
+
+    assert speed == pytest.approx(math.sqrt(lift**2 + 2 * hero.gravity * 80), rel=0.1)
+
+
+def test_a_world_that_is_restored_as_it_lands_says_so_too(room):
+    space, entity, hero = room()
+    esper.component_for_entity(entity, ec.Position).y = 16 + 50
+    while not hero.landed:
+        esper.process(DT)
+    speed, data = hero.landed_speed, space.snapshot()
+    esper.process(DT)
+    assert not hero.landed
+
+    space.restore(data)
+    again = esper.component_for_entity(entity, Character)
+    assert again.landed_speed == speed
+    esper.process(DT)
+    assert not again.landed
