@@ -74,6 +74,8 @@ class Bodies:
     wraps: Public[cython.bint]
     # whether a body grows or shrinks in this step
     any_resize: cython.bint
+    # whether impacts of any body have ever been offered to the game
+    any_offered: Public[cython.bint]
     # whether the path of a body has had a drift in this step
     any_drift: cython.bint
     # (3,): the width of the world on each axis that closes in a ring, 0 on the others
@@ -176,7 +178,7 @@ class Bodies:
         self.rare = RareColumns(dim)
         self.controls = self.rare.controls
         self.farthest = 0.0
-        self.wraps = self.any_resize = self.any_drift = False
+        self.wraps = self.any_resize = self.any_drift = self.any_offered = False
         self.width = zeros(DOUBLE, 3)
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0

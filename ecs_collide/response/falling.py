@@ -66,20 +66,23 @@ class Falling:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
     def split(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, is_slope: cython.bint
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        is_slope: cython.bint,
+        rubs: cython.bint,
     ) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        Includes the other axes at a slope, and if a resolution may change velocities along the
+        Includes the other axes at a slope, if the bodies rub, and if a resolution may change velocities along the
         surface, or take a body off a slope.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         bends: cython.bint = False
-        turns: cython.bint = is_slope or self._turns(i) or self._turns(j)
+        turns: cython.bint = is_slope or rubs or self._turns(i) or self._turns(j)
 
         self.n_splits = 0
-        if self.bodies.rare.is_used:
-            turns |= self.bodies.rare.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim if turns or self.bodies.rare.any_slope else 0):
             if axis != k:
                 bends |= self._split_along(i, axis, turns)

@@ -40,7 +40,7 @@ class CoulombFriction:
         momentum of the other shows how they press against each other.
         """
         m: ImpactState = self.impact
-        friction: cython.double = self.bodies.rare.friction_between(m.rows[0], m.rows[1])
+        friction: cython.double = m.friction
         press: cython.double = 0.0
 
         if friction == 0.0:

@@ -25,6 +25,7 @@ class ImpactState:
     sign: cython.int
     slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
+    friction: cython.double  # of the surfaces that are met; see `step.surfaces`
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`
@@ -42,7 +43,7 @@ class ImpactState:
         self.clusters = clusters
         self.axis = self.sign = 0
         self.slants = self.resizes = False
-        self.impulse = 0.0
+        self.friction = self.impulse = 0.0
         self.loss = INF
         if not cython.compiled:
             self.rows = [0] * 2

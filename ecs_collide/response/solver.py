@@ -142,15 +142,25 @@ class Solver:
 
     def restitution(self) -> cython.double:
         """Return the restitution of the impact, after `weigh`."""
+        return self.restitution_between(
+            self.impact.rows[0], self.impact.rows[1], self.first_joins, self.second_joins
+        )
+
+    def restitution_between(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        first_joins: cython.bint,
+        second_joins: cython.bint,
+    ) -> cython.double:
+        """Return the restitution of two bodies; the response of one that does not join is not read."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.impact.rows[0]
-        j: cython.Py_ssize_t = self.impact.rows[1]
         one: cython.double = -1.0
         other: cython.double = -1.0
 
-        if self.first_joins and (not b.controls.is_used or b.response[i] == ResponseCode.BOUNCE):
+        if first_joins and (not b.controls.is_used or b.response[i] == ResponseCode.BOUNCE):
             one = b.restitution[i]
-        if self.second_joins and (not b.controls.is_used or b.response[j] == ResponseCode.BOUNCE):
+        if second_joins and (not b.controls.is_used or b.response[j] == ResponseCode.BOUNCE):
             other = b.restitution[j]
         if b.controls.is_used:
             return b.controls.restitution_between(i, j, one, other)

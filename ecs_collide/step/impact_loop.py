@@ -21,7 +21,7 @@ turn.  A box that lands on two tiles is resolved once, and both tiles get the ev
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Custom
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -67,6 +67,7 @@ from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
+from ecs_collide.step.surfaces import MetSurfaces
 
 # Codes of events.Outcome.
 RESOLVED = 0
@@ -111,6 +112,7 @@ class ImpactLoop:
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     slopes: SlopeResponse
+    surfaces: MetSurfaces
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
     # of the last impact: row in the log, and row of the contact that it began, or -1
@@ -157,6 +159,7 @@ class ImpactLoop:
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
+        self.surfaces = MetSurfaces(step, solver)
         self.hands_all_over = False
         self.began_at = self.pending = -1
         self.is_set = self.is_changed = False
@@ -193,9 +196,12 @@ class ImpactLoop:
                 self._cross(p, self._is_stale(p))
             elif not resolving:
                 self._log(p, UNRESOLVED)
-            elif self._place_and_resolve(p):
-                self._hand_over(p)
-                return p
+            else:
+                if self.bodies.any_offered and not self.hands_all_over:
+                    p = self._first_offered(p)
+                if self._place_and_resolve(p):
+                    self._hand_over(p)
+                    return p
 
     @cython.cfunc
     @cython.inline
@@ -206,6 +212,15 @@ class ImpactLoop:
         self.projection.end_instant()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
+
+    def _first_offered(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return pair p, or the one whose impact must be taken first; p is then queued again."""
+        q: cython.Py_ssize_t = p if self.surfaces.is_offered(p) else self.surfaces.first_offered(p)
+
+        if q != p:
+            self.queue.drop(q)
+            self.queue.put(p, self.step.now, self.pairs.at[p].rank)
+        return q
 
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
         """Resolve the taken impact if it is still due; return whether it must be handed over."""
@@ -236,7 +251,7 @@ class ImpactLoop:
         self.pairs.impact[p].resolutions += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
+        if (self.hands_all_over or self.surfaces.is_offered(p)) and (
             self.pairs.impact[p].resolutions <= self.step.pair_limit
         ):
             return True
@@ -500,8 +515,9 @@ class ImpactLoop:
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
+        rubs: cython.bint = self.bodies.rare.is_used and self.surfaces.rubs(p)
         bends: cython.bint = self.falling.split(
-            i, j, self.pairs.impact[p].axis, is_slanted(self.pairs.impact[p].sign)
+            i, j, self.pairs.impact[p].axis, is_slanted(self.pairs.impact[p].sign), rubs
         )
 
         self._find_closing_speed(p)
@@ -838,7 +854,9 @@ class ImpactLoop:
             or self.clusters.is_calm(i)
             or self.clusters.is_calm(j)
         ):
-            restitution = self.solver.restitution()
+            restitution = (
+                self.surfaces.restitution(p) if b.controls.is_used else self.solver.restitution()
+            )
         if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
             # A bouncing pile, or a body with Stop between two others, would reach the limits.
             normal_only = True
@@ -850,6 +868,7 @@ class ImpactLoop:
             and self.pairs.impact[p].repeats == 0
             and self.pairs.impact[p].speed > 0.0
         )
+        m.friction = self.surfaces.friction(p) if b.rare.is_used else 0.0
         if is_slanted(self.pairs.impact[p].sign):
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)

@@ -249,6 +249,7 @@ class ComponentReader:
         self.any_sensor |= (has & Has.SENSOR) != 0
         b.sensor[i] = (has & Has.SENSOR) != 0
         b.disabled[i] = (has & Mark.DISABLED) != 0
+        b.any_offered |= (has & Mark.HANDED) != 0
         b.custom[i] = (Custom.DYNAMIC if has & Has.CUSTOM else 0) | (
             Custom.OFFERED if has & Mark.HANDED else 0
         )

@@ -851,7 +851,7 @@ class Simulator:
         Of two with another dominance only the lower one, or the higher one if what holds the
         lower one is above it.
         """
-        yielding = {n for n in pair if self.bodies[n].is_dynamic and k not in self.bodies[n].locked}
+        yielding = {n for n in pair if self._yields(n, k)}
         held = {n for n in yielding if n in self.saved}
         self.joining = yielding
         if len(yielding) == 2 and not held:
@@ -911,7 +911,7 @@ class Simulator:
         normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
-            restitution = self._restitution_of(pair)
+            restitution = max(map(self._restitution_of, [pair, *self._beside(pair, impact)]))
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
         if n_repeats >= limit:
             normal_only = True
@@ -937,6 +937,25 @@ class Simulator:
         if not normal_only:
             self._turn(i, j, k, v1, v2, restitution)
         return RESOLVED
+
+    def _beside(self, pair: tuple[int, int], impact: Impact) -> list[tuple[int, int]]:
+        """Return the pairs in which who yields meets other walls now, on the same side of it."""
+        if len(self.yielding) != 1:
+            return []
+        (i,) = self.yielding
+        side = impact.sign if i == pair[0] else -impact.sign
+        return [
+            other for other, coming in self.queue.items()
+            if i in other and other != pair and not self.crosses(other)
+            and (coming.time, coming.axis) == (self.now, impact.axis)
+            and not (coming.corner or coming.overlaps)
+            and (coming.sign if i == other[0] else -coming.sign) == side
+            and not self._yields(other[1 - other.index(i)], impact.axis)
+        ]  # fmt: skip
+
+    def _yields(self, n: int, k: int) -> bool:
+        """Return whether an impact on an axis may change a body."""
+        return self.bodies[n].is_dynamic and k not in self.bodies[n].locked
 
     def _restitution_of(self, pair: tuple[int, int]) -> Fraction:
         """Return the restitution of a pair, by the higher one of the rules that are given."""

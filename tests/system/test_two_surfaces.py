@@ -1,0 +1,151 @@
+"""Surfaces that one side of a body meets in one instant count together, whichever comes first."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, mover, position, velocity
+from tests.volume import further
+
+pytestmark = pytest.mark.usefixtures("world", "implementation")
+
+AXES = [(dim, k, sign) for dim in (2, 3) for k in range(dim) for sign in (1, -1)]
+
+
+class Spring: ...
+
+
+def vector(dim, k, along, across=0.0, deep=0.0):
+    """Return a vector with a number along axis `k`, one on the next axis, and one on the third."""
+    found = [deep] * dim
+    found[k], found[(k + 1) % dim] = along, across
+    return tuple(found)
+
+
+def lay(dim, k, sign, *special, order=1):
+    """Create three floors side by side, from -110 to 110, of which the middle one is special."""
+    floors = [(-60, 50, []), (0, 10, [*special]), (60, 50, [])][::order]
+    for across, half, parts in floors:
+        box(vector(dim, k, -10 * sign, across), vector(dim, k, 10, half, 30), *parts)
+
+
+@pytest.mark.parametrize(("dim", "k", "sign"), AXES)
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("rate", [60, *further(30, 144)])
+def test_at_its_edges_a_trampoline_throws_as_in_its_middle(dim, k, sign, order, rate):
+    after = []
+    for across in (-17, -10, 0, 10, 17):
+        esper.clear_database()
+        lay(dim, k, sign, ec.Restitution(0.8), order=order)
+        body = mover(
+            vector(dim, k, 60 * sign, across), (8,) * dim, vector(dim, k, -300 * sign), ec.Slide()
+        )
+        ec.install(dim=dim)
+        for _ in range(rate // 2):
+            esper.process(1 / rate)
+        after.append(velocity(body, dim)[k] * sign)
+
+    assert after == pytest.approx([240] * 5)
+
+
+def test_flush_beside_a_trampoline_it_does_not_throw():
+    lay(2, 1, 1, ec.Restitution(0.8))
+    body = mover((18, 60), (8, 8), (0, -300), ec.Slide())  # its left side ends at the edge
+    ec.install()
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    assert velocity(body) == (0, 0)
+
+
+def test_of_two_crates_it_lands_on_neither_is_a_wall():
+    for x in (-8, 8):
+        mover((x, 8), (8, 8), (0, 0), ec.Slide(), *([ec.Restitution(0.8)] if x > 0 else []))
+    box((0, -10), (100, 10))
+    body = mover((0, 60), (6, 8), (0, -300), ec.Slide())
+    space = ec.install()
+    for _ in range(30):
+        esper.process(1 / 60)
+        space.check()
+
+    assert velocity(body)[1] >= 0
+
+
+@pytest.mark.parametrize("how", ["function", "system"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_the_game_resolves_comes_first(how, order):
+    offered = []
+
+    def throw(impact):
+        offered.append(impact.closing_speed)
+        for entity in (impact.first, impact.second):
+            if not esper.has_component(entity, Spring):
+                impact.set_velocity(entity, (0, 500))
+
+    class Springs(ec.ResponseSystem):
+        handles = Spring
+
+        def respond(self, impact):
+            return throw(impact)
+
+    space = ec.install()
+    if how == "function":
+        space.respond_with(Spring, throw)
+    else:
+        esper.add_processor(Springs(space), priority=105)
+    for x in (-17, -10, 0, 10, 17):
+        esper.clear_database()
+        offered.clear()
+        lay(2, 1, 1, Spring(), order=order)
+        body = mover((x, 60), (8, 8), (0, -300), ec.Slide())
+        for _ in range(30):
+            esper.process(1 / 60)
+
+        assert velocity(body) == (0, 500)
+        assert offered == [300]
+
+
+def test_a_spring_that_is_crossed_leaves_the_floor_beside_it():
+    lay(2, 1, 1, Spring())
+    body = mover((-10, 60), (8, 8), (0, -300), ec.Slide())
+    space = ec.install()
+    space.respond_with(Spring, lambda impact: impact.cross())
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    assert position(body) == (-10, 8)
+
+
+@pytest.mark.parametrize("speed", [100.0, -100.0])
+@pytest.mark.parametrize("x", [-6.0, -4.0, 0.0, 4.0])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_floors_rub_by_the_width_of_each_contact(speed, x, dim, order):
+    rough = [(ec.Friction(0.25), 0.5), (ec.Friction(1), 1.0)]  # with the crate's: the root of both
+    for side, (friction, _) in zip((-1, 1)[::order], rough[::order], strict=True):
+        box((50 * side, -10, 0)[:dim], (50, 10, 50)[:dim], friction)
+    crate = mover((x, 8, 0)[:dim], (8,) * dim, (speed, 0, 0)[:dim], ec.Slide(), ec.Friction(1))
+    ec.install(dim=dim, gravity=(0, -600, 0)[:dim])
+    esper.process(1 / 60)
+
+    left, right = 8 - x, 8 + x
+    mean = (0.5 * left + 1.0 * right) / 16
+    assert abs(velocity(crate, dim)[0]) == pytest.approx(100 - 600 * mean / 60)
+
+
+def test_tiles_of_one_kind_rub_as_one_floor_to_the_last_bit():
+    ways = []
+    for n in (1, 30):
+        esper.clear_database()
+        for tile in range(n):
+            half = 150 / n
+            box((half * (2 * tile + 1) - 20, -10), (half, 10), ec.Friction(0.3))
+        crate = mover((0, 8), (8, 8), (137.7, 0), ec.Slide(), ec.Friction(0.7))
+        ec.install(gravity=(0, -600))
+        for _ in range(40):
+            esper.process(1 / 60)
+        ways.append((position(crate), velocity(crate)))
+
+    assert ways[0] == ways[1]
