@@ -56,7 +56,7 @@ class Inference:
     Attributes
     ----------
     reasons : dict
-        By the kernel, the class and the name of each function that may raise: why, in words.
+        Why each function may raise, in words; by kernel, class and name.
     """
 
     def __init__(self, declarations: Any) -> None:
@@ -80,7 +80,7 @@ class Inference:
         self._spread(calls)
 
     def loops(self, node: ast.FunctionDef) -> dict[str, str]:
-        """Return the C type of each variable of a loop in a function that is not declared."""
+        """Return the C type of each undeclared loop variable of a function."""
         declared = {each.arg for each in node.args.args}
         declared |= {
             each.target.id

@@ -191,7 +191,7 @@ class OneWay(Component):
     Only that face stops a body, and only if the body was fully on its free side.  A body jumps
     through from below, passes through from the sides, lands from above and stands.  While it passes
     through there is neither collision nor contact.  `Space.drop_through` makes it fall through.
-    It counts for dynamic bodies, which come to it: a crate that has it stands on a floor itself.
+    It lets only dynamic bodies through: a crate that has it still stands on a floor.
 
     Parameters
     ----------
@@ -226,17 +226,17 @@ class Carry(Component):
 
     A *rider* is a dynamic body that touches the carrying face.  It moves with the carrier on all
     axes, and its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are also
-    carried.  A dynamic carrier carries along its face only, because its riders weigh on it.  A body
-    that lands is carried from that instant, also within a step.  A rider that leaves its carrier
-    keeps its speed in the world, even if the carrier is deleted, teleported or stops carrying.  The
-    next step adds the carrier's velocity to its `Velocity`.
+    carried.  A dynamic carrier adds its own motion along its face only: it feels their weight.
+    A body that lands is carried from that instant, also within a step.  A rider that leaves its
+    carrier keeps its speed in the world, even if the carrier is deleted, teleported or stops
+    carrying.  The next step adds the carrier's velocity to its `Velocity`.
 
     Parameters
     ----------
     surface : sequence of float
         The velocity of the face along itself, relative to the carrier, in world units per second,
-        of two numbers or in 3D three.  Zero for a lift.  On a `Slope` the part along its run goes
-        along the line, as fast.  Also as `x`, `y`, `z`.
+        of two numbers or in 3D three.  Zero for a lift.  On a `Slope` the part along its run is
+        the speed along the line.  Also as `x`, `y`, `z`.
     normal : sequence of float, optional
         The unit vector along an axis that points out of the carrying face.  The default is
         `Space.up`.  Also as `normal_x` and so on, which are all 2 for the default.

@@ -496,7 +496,7 @@ class Bodies:
     def open_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the only side on which body i is solid for body j, or 0 if it is on all sides.
 
-        `OneWay` counts for dynamic bodies, which come to its body.  A crate that has it stands on a floor.
+        `OneWay` lets only dynamic bodies through.  A crate that has it still stands on a floor.
         """
         return self.rare.one_way[i] if self.traits[i] & Trait.ONE_WAY and self.dynamic[j] else 0
 

@@ -19,9 +19,9 @@ A body that rests on an anchored one is *held*.  It has the velocity of the anch
 kick, to the end of the step or until a resolution turns it.
 
 With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the
-step, and chord + kick is its velocity at the end.  What damping takes is a part of the pull
-then.  It goes on along a surface, and ends for the step on the axis of an impact, because it
-would act on the velocity from before the resolution.
+step, and chord + kick is its velocity at the end.  Damping is then a part of the pull.  It
+goes on along a surface, but ends on the axis of an impact, as it was computed from the velocity
+before that.
 """
 
 from __future__ import annotations

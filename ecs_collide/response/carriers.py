@@ -17,8 +17,8 @@ the way.  It blocks the carrier's part first, as far as it must, and own stays i
 v - c and v.  If not, own becomes the number of that interval nearest to 0.  So nobody gains speed,
 and a rider without own speed has none afterwards.  The next step adds the whole of c again.
 
-A dynamic carrier carries along its face.  Along the normal its riders rest on it by contact alone,
-or it would not feel their weight, and it passes on what its own carrier adds to it.
+A dynamic carrier carries along its face.  Along the normal it passes on only what its own carrier
+adds to it, so that it feels the weight of its riders.
 
 Invariant between steps: the velocity of a rider in the world is its `Velocity` plus
 `RiderTable.subtracted`.  If its carrier is deleted, teleported or stops carrying, this sum becomes

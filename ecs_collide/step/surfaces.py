@@ -5,7 +5,7 @@ in space, since the resolution of the first leaves nothing to the second.
 
 - What the game resolves comes before what it does not.
 - Of walls, the body bounces as on the bounciest.
-- Of walls, it rubs as on their mean by the width of each contact, unless one is a belt.
+- Friction is the mean of the walls', weighted by contact width, unless one has `Carry`.
 
 A *wall* is any body that the impact does not change.
 """

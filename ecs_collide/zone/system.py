@@ -22,10 +22,10 @@ class ZoneSystem(VelocitySystem):
     """The system that tells the bodies in zones how to move, before each step.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
-    `CharacterSystem` does the same for characters.  The boxes at the end of the last step decide
-    what is inside, and the box that a body has in the middle of the next step, if it keeps its
-    velocity, how much of it.  So a body that bobs without drag goes on for ever, and no higher.
-    The step does the rest, as exactly as gravity, by a component `Immersed` of the body.
+    `CharacterSystem` does the same for characters.  Which zones act is decided by the boxes at
+    the end of the last step; how much is inside, by the box half a step later at its velocity.  So
+    a body without drag bobs for ever, and no higher.  The step applies this from its `Immersed`,
+    exactly while the body is wholly inside.
     """
 
     def process(self, *args: Any, **kwargs: Any) -> None:
