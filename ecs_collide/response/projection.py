@@ -25,8 +25,8 @@ the least energy that the instant takes, so no forest comes back.
 If faces grow, the members of a tree differ by a *shift*, and a link may close inside the tree, or
 between two trees that have anchors.  It closes a cycle.  Force is sent round the cycle until one of
 its other links has none, as in the simplex method on networks.  That link no longer presses.  If
-all links of the cycle gain force, no velocities keep the faces apart, and the faster of the two
-anchors at its ends is given up.
+all links of the cycle gain force, no velocities keep the faces apart, and the link that pushes
+fastest is given up.
 
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
 the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
@@ -66,7 +66,7 @@ class Projection:
     # whether gravity may part bodies that have met in this instant: see `let_go`
     lets_go: cython.bint
     is_stuck: cython.bint  # whether the last `settle` has left faces closing between two anchors
-    any_lost: cython.bint  # whether an anchor is given up in this instant
+    any_lost: cython.bint  # whether a link is given up in this instant
     n_pivots: cython.longlong  # links that may still be added to the component
     n_changes: cython.longlong  # its links that press now and did not, or the other way round
     # how far the forces of a tree go to their goals: at rank 0 the part of the way; below it a part
@@ -400,7 +400,7 @@ class Projection:
         """Send force through a link and round the cycle that it closes, until another has none.
 
         The other one no longer presses.  Returns False if all links of the cycle gain force: they
-        lead from one anchor to another, and the faces between these grow too fast.
+        lead from one anchor to another, or round a world that wraps, and faces grow too fast.
         """
         g: ContactGraph = self.graph
         n_links: cython.Py_ssize_t = self._find_cycle(e)

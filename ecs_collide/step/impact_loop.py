@@ -119,6 +119,7 @@ class ImpactLoop:
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
     pending: cython.Py_ssize_t  # the pair that is handed over to the game, or -1
+    is_chosen: cython.bint  # whether the game has chosen the response of the impact
     is_set: cython.bint  # whether the game has set a velocity since it was handed over
     # whether the game has changed anything since then, or since it called `Impact.resolve`
     is_changed: cython.bint
@@ -162,13 +163,14 @@ class ImpactLoop:
         self.surfaces = MetSurfaces(step, solver)
         self.hands_all_over = False
         self.began_at = self.pending = -1
-        self.is_set = self.is_changed = False
+        self.is_set = self.is_changed = self.is_chosen = False
         self.begin_step()
 
     @cython.ccall
     def begin_step(self) -> cython.void:
         """Reset the counts of the step."""
         self.event = -1
+        self.is_chosen = False
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
@@ -816,9 +818,11 @@ class ImpactLoop:
         other_bounce: cython.double = b.restitution[j]
 
         if response != 0:
+            self.is_chosen = True
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
         self._resolve(p, False, False)
+        self.is_chosen = False
         b.response[i] = one
         b.response[j] = other
         b.restitution[i] = bounce
@@ -854,9 +858,10 @@ class ImpactLoop:
             or self.clusters.is_calm(i)
             or self.clusters.is_calm(j)
         ):
-            restitution = (
-                self.surfaces.restitution(p) if b.controls.is_used else self.solver.restitution()
-            )
+            if b.controls.is_used and not self.is_chosen:
+                restitution = self.surfaces.restitution(p)
+            else:
+                restitution = self.solver.restitution()
         if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
             # A bouncing pile, or a body with Stop between two others, would reach the limits.
             normal_only = True

@@ -194,15 +194,11 @@ class Responses:
     def _functions_for(self, impact: Impact) -> Iterable[Respond]:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
-        one, other = self._rows
-        for kind, response in self._responses.items():
-            items = self._registry.index.holders(kind)
-            if items and items[one] is not None:
-                functions[response.function] = None
-        for kind, response in self._responses.items():
-            items = self._registry.index.holders(kind)
-            if items and items[other] is not None:
-                functions[response.function] = None
+        for row in self._rows:
+            for kind, response in self._responses.items():
+                items = self._registry.index.holders(kind)
+                if items and items[row] is not None:
+                    functions[response.function] = None
         return functions
 
     def offered_to(self, first: int, second: int) -> list[str]:
@@ -322,13 +318,13 @@ class Responses:
         bodies = self._registry.impact_bodies
         are_same = bodies.are_same(world)
         for entity, row in zip((impact.first, impact.second), self._rows, strict=True):
-            if are_same and bodies.is_unchanged(row):
-                continue
-            if not world.exists(entity):
+            if not (are_same or world.exists(entity)):
                 loop.withdraw(row)
                 loop.stop(row)  # esper lists it, and the game draws it, until the next step
                 continue
             try:
+                if are_same and bodies.is_unchanged(row):
+                    continue
                 if not bodies.read(row, world):
                     loop.withdraw(row)
                     if world.component(entity, Disabled) is not None:

@@ -4,10 +4,10 @@ A box that lands on two floors at once would otherwise take everything from the 
 in space, since the resolution of the first leaves nothing to the second.
 
 - What the game resolves comes before what it does not.
-- Of walls, the body bounces as on the bounciest.
-- Friction is the mean of the walls', weighted by contact width, unless one has `Carry`.
+- Of walls of one speed, the body bounces as on the bounciest.
+- Friction is the mean of theirs, weighted by contact width, unless one is a belt.
 
-A *wall* is any body that the impact does not change.
+A *wall* is a static or kinematic body, or one that is locked on the axis of the impact.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import Custom
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.faces import belt_velocity
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT
@@ -54,75 +55,115 @@ class MetSurfaces:
 
     def first_offered(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the impact to take instead of pair p's, which is not offered; p if there is none."""
+        b: Bodies = self.bodies
+        best: cython.Py_ssize_t = p
+
         for n in range(2):
             i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            q: cython.Py_ssize_t = self.pairs.head_of(i) if self.bodies.dynamic[i] else -1
+            q: cython.Py_ssize_t = self.pairs.head_of(i) if b.dynamic[i] else -1
             while q >= 0:
                 if self.is_offered(q) and self._is_beside(q, p, i):
-                    return q
+                    leader: cython.Py_ssize_t = self.pairs.leader(q, b)
+                    if best == p or self.pairs.precedes(
+                        q, leader, best, self.pairs.leader(best, b), b, True
+                    ):
+                        best = q
                 q = self.pairs.next_of(q, i)
-        return p
+        return best
 
     def restitution(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of an impact, after `Solver.weigh`."""
         most: cython.double = self.solver.restitution()
-        k: cython.int = self.pairs.impact[p].axis
         i: cython.Py_ssize_t = self._who_meets_walls(p)
-        q: cython.Py_ssize_t = self.pairs.head_of(i) if i >= 0 else -1
+        q: cython.Py_ssize_t = self._next_wall(p, i, -1)
 
         while q >= 0:
             j: cython.Py_ssize_t = self.pairs.partner(q, i)
-            if self._is_beside(q, p, i) and not self.bodies.dynamic_along(j, k):
-                most = max(most, self.solver.restitution_between(i, j, True, False))
-            q = self.pairs.next_of(q, i)
+            most = max(most, self.solver.restitution_between(i, j, True, False))
+            q = self._next_wall(p, i, q)
         return most
 
     def rubs(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of an impact rub."""
-        b: Bodies = self.bodies
-        own: cython.double = b.rare.friction_between(
-            self.pairs.at[p].first, self.pairs.at[p].second
-        )
-
-        return own > 0.0 or self.friction(p) > 0.0
+        return self._friction_of(p) > 0.0 or self.friction(p) > 0.0
 
     def friction(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the friction of an impact."""
-        b: Bodies = self.bodies
-        k: cython.int = self.pairs.impact[p].axis
-        friction: cython.double = b.rare.friction_between(
-            self.pairs.at[p].first, self.pairs.at[p].second
-        )
+        friction: cython.double = self._friction_of(p)
         i: cython.Py_ssize_t = self._who_meets_walls(p)
 
-        if i < 0 or not self._mixes(p, i, friction):
+        if not self._mixes(p, i, friction):
             return friction
         self.sum.clear()
         self.widths.clear()
         self._weigh(p, friction)
-        q: cython.Py_ssize_t = self.pairs.head_of(i)
+        q: cython.Py_ssize_t = self._next_wall(p, i, -1)
         while q >= 0:
-            if self._is_beside(q, p, i) and not b.dynamic_along(self.pairs.partner(q, i), k):
-                self._weigh(q, b.rare.friction_between(i, self.pairs.partner(q, i)))
-            q = self.pairs.next_of(q, i)
+            self._weigh(q, self._friction_of(q))
+            q = self._next_wall(p, i, q)
         return self.sum.over(self.widths) if self.widths.total() > 0.0 else friction
+
+    @cython.cfunc
+    @cython.inline
+    def _friction_of(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return the friction of a pair alone."""
+        return self.bodies.rare.friction_between(self.pairs.at[p].first, self.pairs.at[p].second)
 
     def _mixes(
         self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, friction: cython.double
     ) -> cython.bint:
         """Return whether body i meets walls of several frictions now, and none of them is a belt."""
-        b: Bodies = self.bodies
-        q: cython.Py_ssize_t = self.pairs.head_of(i)
+        q: cython.Py_ssize_t = self._next_wall(p, i, -1)
         differs: cython.bint = False
 
         while q >= 0:
+            if self._is_belt(q, i):
+                return False
+            differs |= self._friction_of(q) != friction
+            q = self._next_wall(p, i, q)
+        return differs and not self._is_belt(p, i)
+
+    def _is_belt(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the face that body i of a pair meets moves along itself."""
+        k: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = (
+            self.pairs.impact[p].sign
+            if self.pairs.at[p].first == i
+            else (-self.pairs.impact[p].sign)
+        )
+        moves: cython.bint = False
+
+        for axis in range(self.bodies.dim):
+            moves |= (
+                belt_velocity(self.bodies, self.pairs.partner(p, i), sign * (k + 1), False, axis)
+                != 0.0
+            )
+        return moves
+
+    def _next_wall(
+        self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, q: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Return the next pair after q, or the first one after -1, of a wall beside that of pair p.
+
+        It is -1 after the last one, and if body i, who meets them, is -1.  Walls of another speed
+        do not count.
+        """
+        b: Bodies = self.bodies
+        k: cython.int = self.pairs.impact[p].axis
+
+        if i < 0:
+            return -1
+        q = self.pairs.head_of(i) if q < 0 else self.pairs.next_of(q, i)
+        while q >= 0:
             j: cython.Py_ssize_t = self.pairs.partner(q, i)
-            if self._is_beside(q, p, i) and not b.dynamic_along(j, self.pairs.impact[p].axis):
-                if b.rare.carries[j] or b.rare.carries[self.pairs.partner(p, i)]:
-                    return False
-                differs |= b.rare.friction_between(i, j) != friction
+            if (
+                self._is_beside(q, p, i)
+                and not b.dynamic_along(j, k)
+                and b.velocity[j, k] == b.velocity[self.pairs.partner(p, i), k]
+            ):
+                break
             q = self.pairs.next_of(q, i)
-        return differs
+        return q
 
     def _who_meets_walls(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the body of an impact for which the other one is a wall, or -1."""

@@ -943,14 +943,16 @@ class Simulator:
         if len(self.yielding) != 1:
             return []
         (i,) = self.yielding
+        k = impact.axis
+        speed = self.velocity[pair[1 - pair.index(i)]][k]
         side = impact.sign if i == pair[0] else -impact.sign
         return [
             other for other, coming in self.queue.items()
             if i in other and other != pair and not self.crosses(other)
-            and (coming.time, coming.axis) == (self.now, impact.axis)
+            and (coming.time, coming.axis) == (self.now, k)
             and not (coming.corner or coming.overlaps)
             and (coming.sign if i == other[0] else -coming.sign) == side
-            and not self._yields(other[1 - other.index(i)], impact.axis)
+            and not self._yields(n := other[1 - other.index(i)], k) and self.velocity[n][k] == speed
         ]  # fmt: skip
 
     def _yields(self, n: int, k: int) -> bool:

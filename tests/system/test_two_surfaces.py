@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import esper
+import numpy as np
 import pytest
 
 import ecs_collide as ec
@@ -149,3 +150,69 @@ def test_tiles_of_one_kind_rub_as_one_floor_to_the_last_bit():
         ways.append((position(crate), velocity(crate)))
 
     assert ways[0] == ways[1]
+
+
+class Other: ...
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_of_two_that_the_game_resolves_the_first_in_space_is_offered(order, is_restored):
+    tiles = [(-20, []), (0, [Spring()]), (20, [Other()])][::order]
+    for x, parts in tiles:
+        box((x, -10), (10, 10), *parts)
+    body = mover((0, 60), (15, 8), (0, -300), ec.Slide())
+    space = ec.install()
+    for kind, speed in ((Spring, 500), (Other, 900)):
+        space.respond_with(kind, lambda impact, v=speed: impact.set_velocity(body, (0, v)))
+        space.snapshot_with(kind, lambda each: b"", lambda data, kind=kind: kind())
+    esper.process(1 / 60)
+    if is_restored:
+        space.restore(space.snapshot())
+    for _ in range(20):
+        esper.process(1 / 60)
+
+    assert esper.component_for_entity(body, ec.Velocity).y == 500
+
+
+def test_a_response_that_the_game_chooses_is_not_that_of_the_floor_beside():
+    box((-60, -10), (60, 10), Spring())
+    box((60, -10), (60, 10), ec.Restitution(0.8))
+    body = mover((0, 60), (8, 8), (0, -300), ec.Slide())
+    space = ec.install()
+    space.respond_with(Spring, lambda impact: impact.resolve(ec.Slide()))
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    assert velocity(body) == (0, 0)
+
+
+@pytest.mark.parametrize("carry", [[], [ec.Carry()]])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_lift_that_stands_rubs_as_a_floor(carry, sign):
+    box((50 * sign, -10), (50, 10), ec.Friction(0))
+    box((-50 * sign, -10), (50, 10), ec.Friction(1), *carry)
+    crate = mover((0, 8), (8, 8), (100, 0), ec.Slide(), ec.Friction(1))
+    ec.install(gravity=(0, -600))
+    esper.process(1 / 60)
+
+    assert velocity(crate)[0] == pytest.approx(100 - 600 * 0.5 / 60)
+
+
+def test_numbers_that_are_none_are_reported_and_the_step_ends(world):
+    lay(2, 1, 1, Spring())
+    body = mover((0, 60), (8, 8), (0, -300), ec.Slide())
+    space = ec.install()
+
+    def respond(impact):
+        esper.component_for_entity(body, ec.Velocity).x = np.zeros(2)
+        return ec.DEFAULT
+
+    space.respond_with(Spring, respond)
+    for _ in range(10):
+        esper.process(1 / 60)
+    with pytest.raises((TypeError, ValueError), match=str(body)):
+        esper.process(1 / 60)
+    esper.component_for_entity(body, ec.Velocity).x = 0.0
+    esper.process(1 / 60)
+    space.check()
