@@ -230,17 +230,35 @@ def test_code_of_the_pages_is_narrow_enough_for_the_site():
             assert len(line) <= columns, f"{param.id}: {line}"
 
 
+LIMITS = {  # words of a page that may have more than others
+    "README.md": 1_850,
+    "bodies.md": 1_400,
+    "cookbook_adventures.md": 1_600,
+    "design.md": 6_200,
+    "events.md": 1_900,
+    "exactness.md": 2_520,
+    "levels.md": 2_900,
+    "materials.md": 1_450,
+    "platformers.md": 3_200,
+    "published.md": 2_000,
+    "queries.md": 1_300,
+    "save_games.md": 2_000,
+    "testing.md": 1_700,
+    "troubleshooting.md": 1_850,
+    "tutorial.md": 2_000,
+}
+
+
 def test_pages_stay_short():
     words = {page.name: len(page.read_text("utf-8").split()) for page in PAGES}
     of_docs = [page.name for page in (README, *(ROOT / "docs").glob("*.md"))]
-    listed = ("benchmarks.md", "published.md")  # tables that tests compare
-    written = [name for name in of_docs if not name.startswith("api") and name not in listed]
+    written = [name for name in of_docs if not name.startswith("api")]
+    usual = dict.fromkeys(written, 1_200)
     reference = (ROOT / "docs" / "reference").glob("*.md")
 
-    assert sum(words[name] for name in written) < 49_200, "shorten a page"
-    assert words["design.md"] < 6_200
-    assert words["exactness.md"] < 2_520
-    assert words["published.md"] < 2_000
+    too_long = {name: words[name] for name in written if words[name] > {**usual, **LIMITS}[name]}
+    assert too_long == {}, "shorten these pages, or move a part to a page of its own"
+    assert sum(words[name] for name in written) < 58_000
     assert all(len(page.read_text("utf-8").split()) < 6_000 for page in reference)
 
 
