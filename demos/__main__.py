@@ -14,21 +14,27 @@ from typing import Any, get_type_hints
 import esper
 
 from demos.app import headless
-from demos.app.catalogue import load, names, summary
+from demos.app.catalogue import examples, load, names, source, summary
 from demos.app.replay import Player, Recording, RecordingError, Tape
 from demos.app.scene import DT, Scene
 
+WINDOWS = {"pygame": "pygame-ce", "pyray": "raylib"}  # what to install, if it has another name
 LONGEST = 1_000_000  # seconds that a run may last
 
 
 def list_demos() -> str:
     """Return the text that is printed without the name of a demo."""
-    width = max(map(len, names()))
-    lines = [f"  {name:{width}}  {summary(name)}" for name in names()]
+    demos, games = (
+        [f"  {name:{max(map(len, listed))}}  {summary(name)}" for name in listed]
+        for listed in (names(), examples())
+    )
     return "\n".join(
         [
             "demos of ecs_collide:",
-            *lines,
+            *demos,
+            "",
+            "games to copy, each a file of demos/examples:",
+            *games,
             "",
             "choose one:    python -m demos",
             "run one:       python -m demos NAME",
@@ -89,10 +95,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(list_demos())
         return 0
     name, *others = arguments
-    if name not in ("replay", *names()):
-        print(f"there is no demo {name!r}; there are: {', '.join(names())}", file=sys.stderr)
+    known = ["replay", *names(), *examples()]
+    if name not in known:
+        print(f"there is no demo {name!r}; there are: {', '.join(known[1:])}", file=sys.stderr)
         return 2
     try:
+        if name in examples():
+            return _play(name, others)
         return _replay(others) if name == "replay" else _run(name, others)
     except KeyboardInterrupt:
         return 130  # as in shells
@@ -120,6 +129,28 @@ def _choose() -> int:
         print(list_demos())
         return 0
     gallery.run()
+    return 0
+
+
+def _play(name: str, others: list[str]) -> int:
+    """Open the window of an example."""
+    path = os.path.relpath(source(name))
+    if others:
+        print(f"{name}: a game to copy takes no options: see {path}", file=sys.stderr)
+        return 2
+    print(f"{summary(name)}\nits source: {path}")
+    try:
+        load(name).main()
+    except ImportError as error:
+        print(
+            f"no window: pip install {WINDOWS.get(error.name or '', error.name)}", file=sys.stderr
+        )
+        return 1
+    except Exception as error:
+        if type(error).__name__ != "NoSuchDisplayException":
+            raise
+        print(f"no window: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

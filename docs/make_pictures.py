@@ -3,8 +3,9 @@
 Each is drawn in light colours, and says which it has where a reader prefers dark ones.
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
-takes the pictures of windows, which differ from machine to machine.  Those of
-the demos, ``python docs/make_pictures.py demos``, need Pillow, and so does the animation
+takes the pictures of windows, which differ from machine to machine.  Those of the games to copy,
+``python docs/make_pictures.py examples``, need a screen and the libraries of their windows.
+Those of the demos, ``python docs/make_pictures.py demos``, need Pillow, and so does the animation
 of the README, ``python docs/make_pictures.py animation``.  Those of scenes from bug reports,
 ``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
 """
@@ -541,11 +542,11 @@ def screenshot(path: Path) -> None:
 
 
 def photograph(
-    path: Path, program: str, keys: dict[int, tuple[str, ...]], at: int, high: int
+    path: Path, program: str, keys: dict[int, tuple[str, ...]], at: int, high: int | None = None
 ) -> None:
     """Take a picture of a program with a window at some frame; it needs a screen.
 
-    The `high` lowest pixels are kept: the sky is empty.
+    The `high` lowest pixels are kept, where the sky is empty.
     """
     import pyglet
 
@@ -554,7 +555,7 @@ def photograph(
     def watch(names, frame):
         if frame == at:
             colours = pyglet.image.get_buffer_manager().get_color_buffer()
-            part = colours.get_image_data().get_region(0, 0, colours.width, high)
+            part = colours.get_image_data().get_region(0, 0, colours.width, high or colours.height)
             part.get_image_data().save(str(path))
 
     esper.switch_world(f"picture {path.name}")
@@ -587,6 +588,30 @@ def photograph_tutorial() -> None:
         for step, (keys, at) in TUTORIAL.items():
             program = (FOLDER.parent / "tutorial" / f"step_{step}.py").read_text("utf-8")
             photograph(FOLDER / f"tutorial_{step}.png", program, keys, at, 216)
+
+
+EXAMPLES = {  # of each game to copy: the keys by frame, and the frame of the picture
+    "bricks": ({0: ("SPACE",), 20: ("RIGHT",), 60: (), 110: ("LEFT",), 150: ()}, 190),
+    "pong": ({0: ("W", "UP"), 6: ("UP",), 28: ()}, 92),
+    "rollback_pong": ({0: ("UP",), 20: ()}, 20),
+    "top_down": ({0: ("RIGHT",), 13: ("DOWN",), 30: ("RIGHT",), 33: ("RIGHT", "SPACE")}, 34),
+    "twin_stick": ({0: ("RIGHT",), 150: ("RIGHT", "UP"), 170: ("RIGHT",)}, 260),
+}
+
+
+def photograph_examples(names: list[str]) -> None:
+    """Take a picture of games to copy; it needs a screen, and their libraries."""
+    from PIL import Image
+
+    from demos.app.catalogue import source
+
+    for name in names:
+        keys, at = EXAMPLES[name]
+        path = FOLDER / f"example_{name}.png"
+        sys.argv = [name, "0"]  # one that is played by two opens the window of one player
+        photograph(path, source(name).read_text("utf-8"), keys, at)
+        with Image.open(path) as picture:
+            picture.convert("RGB").save(path, optimize=True)
 
 
 SECONDS = {  # of each demo, until it looks as it should
@@ -881,6 +906,8 @@ if __name__ == "__main__":
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)
         draw_thumbnails()
+    elif sys.argv[1:2] == ["examples"]:
+        photograph_examples(sys.argv[2:] or list(EXAMPLES))
     elif sys.argv[1:] == ["recordings"]:
         record_all()
     else:

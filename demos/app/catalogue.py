@@ -1,4 +1,4 @@
-"""The list of demos: files of `demos`, and its folders with a file `game.py`."""
+"""The list of demos: files of `demos`, and its folders with a file `game.py`; and of examples."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SHOWN = (  # the best first
     "breakout",
     "boxes3d",
 )
+EXAMPLES = FOLDER / "examples"  # games of one file, to copy
 EXPLAINED = ("tree", "responses", "pi")  # under the title "How it works"
 
 
@@ -29,19 +30,24 @@ def names() -> list[str]:
     return [*(name for name in order if name in files), *sorted(files - {*order})]
 
 
+def examples() -> list[str]:
+    """Return the names of the games to copy."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.py") if not path.stem.startswith("_"))
+
+
 def source(name: str) -> Path:
-    """Return the file of a demo that has its function `build`."""
-    path = FOLDER / name / "game.py"
-    return path if path.exists() else FOLDER / f"{name}.py"
+    """Return the file of a demo that has its function `build`, or of an example its `main`."""
+    paths = (FOLDER / name / "game.py", FOLDER / f"{name}.py", EXAMPLES / f"{name}.py")
+    return next((path for path in paths if path.exists()), paths[1])
 
 
 def load(name: str) -> ModuleType:
-    """Import a demo."""
+    """Import a demo or an example."""
     path = source(name).relative_to(FOLDER).with_suffix("")
     return importlib.import_module(".".join(["demos", *path.parts]))
 
 
 def summary(name: str) -> str:
-    """Return the first line of a demo's docstring; the demo is not imported."""
+    """Return the first line of the docstring of a demo or an example, without importing it."""
     text = source(name).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

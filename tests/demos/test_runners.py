@@ -67,7 +67,9 @@ def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert runner.main(["tetris"]) == 2
 
     said = capsys.readouterr().err
-    assert said == f"there is no demo 'tetris'; there are: {', '.join(runner.names())}\n"
+    assert said == f"there is no demo 'tetris'; there are: {', '.join(runner.names())}, " + (
+        f"{', '.join(runner.examples())}\n"
+    )
     assert "ten_thousand" in said
 
 

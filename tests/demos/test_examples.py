@@ -1,0 +1,208 @@
+"""The games to copy: each is played without a screen, and a claim of each is checked."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from demos import __main__ as runner
+from demos.app import catalogue
+from demos.examples import bricks, pong, rollback_pong, top_down, twin_stick
+from ecs_collide.recording.frames import compare_frames, read_frame
+from tests import windows
+
+DT = 1 / 60
+ROOT = Path(__file__).parents[2]
+WINDOWS = {"pyglet", "pygame", "arcade", "pyray"}
+
+
+def positions(kind: type) -> list[tuple[float, ...]]:
+    """Return where the bodies of a kind are."""
+    return [place.xy for _, (_, place) in esper.get_components(kind, ec.Position)]
+
+
+def towards(gap: float) -> int:
+    """Return the key that closes a gap, if it is wider than a step."""
+    return (gap > 4) - (gap < -4)
+
+
+# Their form
+
+
+@pytest.mark.parametrize("name", catalogue.examples())
+def test_example_is_a_short_file_that_needs_nothing_else(name: str) -> None:
+    text = catalogue.source(name).read_text("utf-8")
+    tree = ast.parse(text)
+    imported = {
+        (node.module if isinstance(node, ast.ImportFrom) else alias.name).split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    others = imported - {"esper", "ecs_collide"} - sys.stdlib_module_names
+
+    assert 60 <= sum(map(bool, text.splitlines())) <= 120
+    assert max(map(len, text.splitlines())) <= 78
+    assert len(others) == 1
+    assert others < WINDOWS
+    assert text.endswith(("\n    main()\n", "\n    main(sys.argv[1:])\n"))
+
+
+@pytest.mark.parametrize("name", catalogue.examples())
+def test_example_has_a_page_with_its_picture_and_its_whole_source(name: str) -> None:
+    page = (ROOT / "docs" / f"example_{name}.md").read_text("utf-8")
+
+    assert f"](pictures/example_{name}.png)" in page
+    assert f"```{{literalinclude}} ../demos/examples/{name}.py\n" in page
+    assert f"python -m demos {name}" in page
+    picture = ROOT / "docs" / "pictures" / f"example_{name}.png"
+    assert 500 < picture.stat().st_size < 30_000
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("name", catalogue.examples())
+def test_example_plays_in_a_window(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = catalogue.source(name).read_text("utf-8")
+    if "import pyglet" not in program:
+        pytest.skip("its window is of another library")
+    monkeypatch.setattr(sys, "argv", [name, "0"])
+
+    windows.play(program, name, {0: ("RIGHT", "UP"), 20: ("LEFT", "SPACE")}, frames=60)
+
+
+def test_examples_are_listed_and_refuse_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main(["--list"]) == 0
+    assert runner.main(["pong", "--fast"]) == 2
+
+    said = capsys.readouterr()
+    assert all(re.search(rf"^  {name} +\S", said.out, re.M) for name in catalogue.examples())
+    assert f"see {Path('demos/examples/pong.py')}" in said.err
+
+
+# The games
+
+
+@pytest.mark.usefixtures("world")
+def test_ball_of_pong_bounces_off_paddles_and_a_miss_is_a_point() -> None:
+    game = pong.Pong()
+    turns = 0
+
+    for frame in range(1200):
+        ball = game.space.position_of(game.ball)
+        paddles = [game.space.position_of(paddle) for paddle in game.paddles]
+        left, right = (towards(ball[1] - paddle[1]) for paddle in paddles)
+        way = game.velocity.x
+        game.step(DT, left, right if frame < 600 else 0)
+        turns += way * game.velocity.x < 0
+        assert all(20 + 36 <= y <= 380 - 36 for _, y in paddles)  # between the walls
+
+    assert turns > 4
+    assert game.score[0] > 0
+    assert game.score[1] == 0
+    assert [round(x, 9) for x, _ in map(game.space.position_of, game.paddles)] == [30, 610]
+
+
+@pytest.mark.usefixtures("world")
+def test_ball_of_bricks_breaks_what_it_touches_until_it_is_lost() -> None:
+    game = bricks.Bricks()
+    counts = []
+    for frame in range(1500):
+        ball, paddle = map(game.space.position_of, (game.ball, game.paddle))
+        way = towards(ball[0] - paddle[0] + 20)
+        game.step(DT, way if frame < 1000 else -way, serve=frame == 30)
+        counts.append(len(positions(bricks.Brick)))
+
+    assert counts[29] == 40
+    assert counts[-1] < 36
+    assert max(before - after for before, after in pairwise(counts)) <= 2
+    assert (game.balls, game.waits) == (2, True)
+    game.step(DT)
+    assert game.space.position_of(game.ball)[1] == 43  # on the paddle
+
+
+@pytest.mark.usefixtures("world")
+def test_crate_opens_the_door_of_the_room() -> None:
+    game = top_down.Room()
+    for frame in range(73):
+        game.step(DT, x=frame < 13, y=-(frame >= 13))
+
+    assert not positions(top_down.Door)
+    assert positions(top_down.Crate) == [(112, 46)]
+
+
+@pytest.mark.usefixtures("world")
+def test_sword_kills_a_slime_which_comes_when_it_sees_the_hero() -> None:
+    game = top_down.Room()
+    far = positions(top_down.Slime)
+    for _ in range(60):
+        game.step(DT)
+    assert positions(top_down.Slime) == far  # behind the wall
+
+    game.space.teleport(game.hero, (380, 80))
+    for _ in range(20):
+        game.step(DT)
+    assert positions(top_down.Slime)[0][0] < far[0][0] - 15
+    game.step(DT, x=1)
+    for _ in range(5):
+        game.step(DT, hit=True)
+    assert positions(top_down.Slime) == far[1:]
+    for _ in range(20):
+        game.step(DT)
+    assert not positions(top_down.Sword)
+
+
+@pytest.mark.usefixtures("world")
+def test_hero_of_the_arena_shoots_what_comes_and_is_bitten_if_not() -> None:
+    game = twin_stick.Arena(seed=1)
+    for frame in range(1200):
+        x, y = game.space.position_of(game.hero) if frame else (160, 240)
+        ways = [(at[0] - x, at[1] - y) for at in positions(twin_stick.Enemy)]
+        game.step(DT, aim=min(ways, key=lambda way: way[0] ** 2 + way[1] ** 2, default=(0, 0)))
+    assert game.score > 20
+    health = esper.component_for_entity(game.hero, twin_stick.Hero)
+    assert health.health == 5
+
+    for _ in range(400):
+        game.step(DT, move=(1, 1))
+    assert health.health < 5
+    (x, y) = game.space.position_of(game.hero)
+    assert x < twin_stick.WIDTH - 10
+    assert y < twin_stick.HEIGHT - 10
+
+
+def test_both_machines_of_rollback_pong_see_one_game_over_a_bad_line(world: str) -> None:
+    machines, lines = [], [[], []]
+    for local in range(2):
+        esper.switch_world(f"{world} {local}")
+        machines.append(rollback_pong.Machine(local))
+    for frame in range(360):
+        for local, machine in enumerate(machines):
+            esper.switch_world(f"{world} {local}")
+            came = [data for due, data in lines[local] if due <= frame]
+            lines[local] = [packet for packet in lines[local] if packet[0] > frame]
+            way = (frame // (17 + 6 * local)) % 3 - 1
+            data = machine.frame(way, came)
+            if (frame + local) % 4:  # every fourth packet is lost
+                lines[1 - local].append((frame + 1 + frame % 5, data))
+
+    frames = []
+    for local, machine in enumerate(machines):
+        machine.session.receive(machines[1 - local].session.packet(local))
+        esper.switch_world(f"{world} {local}")
+        machine.session.settle()
+        assert machine.session.n_rollbacks > 5
+        assert machine.session.desync is None
+        frames.append(read_frame(machine.space))
+    assert compare_frames(*frames) == []
+    scores = [paddle.score for _, paddle in esper.get_component(rollback_pong.Paddle)]
+    assert sum(scores) > 0
+    esper.switch_world(world)
+    for local in range(2):
+        esper.delete_world(f"{world} {local}")
