@@ -100,10 +100,10 @@ class Character:
         How high a step it walks up without a jump, if that is at least a quarter as deep.
     snap_distance : float, optional
         It stays on ground that is at most this far below its feet, as on stairs that lead down;
-        by default `step_height`.
+        by default `step_height`.  With 0 it leaves ground that goes down.
     floor_max_angle : float
         In degrees, below 90: a `Slope` that is not steeper is ground, on which it stands and walks.
-        It slides down a steeper one.
+        A steeper one stops it as a wall does, and it slides down.
     floor_constant_speed : bool
         Whether `walk_speed` is the speed along a slope; by default it is the speed ahead.
     corner : float

@@ -57,8 +57,11 @@ class Figure:
         self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
-        self.slips = False  # whether it touches a slope that is too steep
+        self.steep: list[tuple[Vector, int]] = []  # normal and entity of slopes it slides down
         self.held_up = False  # whether something has held it up in the last step
+        self.is_wedged = False  # whether it stands between slopes that are too steep
+        # The velocity that it will have after the impact of this step, if that turns it.
+        self.expected: Vector | None = None
         self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
         self.floors: dict[int, Vector] = {}  # the normals of `grounds`
         self.below: dict[int, Vector] = {}  # the normals of ground below it
@@ -120,16 +123,27 @@ class Figure:
         self.touches = bool(grounds) and not self._is_thrown(grounds[0])
         if self.walls and last.ledge < 0:
             last.wall, last.since_wall = self.walls[0][0], 0.0
+        self.is_wedged = not self.touches and self._is_wedged()
         self.was_on = c.on_ground and (self.touches or not self.is_hit)
         if self.medium is not None and self.gravity < 0.0:  # it floats up
-            self.touches = self.was_on = self.held_up = False
+            self.touches = self.was_on = self.held_up = self.is_wedged = False
         if self.touches:
             c.ground = grounds[0]
+        elif self.is_wedged:
+            c.ground = self.steep[0][1]
 
     def is_floor(self, normal: Vector) -> bool:
         """Return whether a surface with this normal is not too steep to stand on."""
         steepest = math.cos(math.radians(self.character.floor_max_angle))
         return normal[self.up] * self.sign >= steepest - COSINE_ROUNDING
+
+    def _is_wedged(self) -> bool:
+        """Return whether it falls no further though it touches only slopes that are too steep."""
+        if not self.held_up or not self.steep:
+            return False
+        fall = (self.own[self.up] + self.frame[self.up]) * self.sign
+        rises = [self.rise_of(other, normal) for normal, other in self.steep]
+        return fall >= min(rises) or _same(fall, min(rises))
 
     def is_slanted(self, normal: Vector) -> bool:
         """Return whether a normal is that of a slope."""
@@ -162,7 +176,7 @@ class Figure:
                 found.append((contact.since, other))
                 self.floors[other] = normal
             elif normal[self.up] * self.sign > 0.0:
-                self.slips = True
+                self.steep.append((normal, other))
             elif normal[self.up] == 0.0:
                 self.walls.append((three(list(normal)), other))
         if zones:
@@ -240,7 +254,7 @@ class Figure:
         normal = self.floors.get(ground) or self.below.get(ground)
         return velocity_on(self.space, ground, self.up, self.sign, normal)
 
-    def rise_of(self, other: int, normal: Vector3) -> float:
+    def rise_of(self, other: int, normal: Vector) -> float:
         """Return how fast a wall rises, on the face with a normal."""
         return face_velocity(self.space, other, normal)[self.up] * self.sign
 

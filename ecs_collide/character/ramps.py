@@ -23,7 +23,8 @@ BENDS = 4  # the most surfaces on its way in one step
 def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
     """Return the velocity of its walk along the steepest of the surfaces with these normals."""
     up, sign = figure.up, figure.sign
-    out = list(figure.own)  # level, as it is on the ground
+    out = list(figure.own)
+    out[up] = 0.0
     level = math.sqrt(sum(part * part for part in out))
     climb = max(-sign * sum(map(mul, normal, out)) / normal[up] for normal in normals)
     out[up] = sign * climb
@@ -31,6 +32,13 @@ def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
         length = math.sqrt(level * level + climb * climb)  # hypot differs by platform
         return times(tuple(out), level / length)
     return tuple(out)
+
+
+def _walk_on(figure: Figure, normals: list[Vector]) -> Vector:
+    """Return the velocity of its walk on ground; with no `snap_distance` it leads nowhere down."""
+    if figure.character.snap_distance == 0.0:
+        normals = [*normals, figure.upwards(1.0)]
+    return walk_along(figure, normals)
 
 
 def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> bool:
@@ -49,7 +57,7 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
     own, rest = list(figure.own), 1.0
     is_slanted = any(figure.is_slanted(normal) for normal in normals)
     total: Vector = (0.0,) * figure.dim
-    way = walk_along(figure, normals)
+    way = _walk_on(figure, normals)
     for _ in range(BENDS):
         hit = figure.cast(place, times(way, rest * dt))
         if hit is None or hit.depth > 0.0:
@@ -67,7 +75,7 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
             for k in figure.level:
                 if hit.normal[k] * own[k] < 0.0:
                     figure.own[k] = figure.speed_of(hit.id, k, hit.normal)
-        way = walk_along(figure, normals)
+        way = _walk_on(figure, normals)
     if not is_slanted:
         figure.own[:] = own
         return False
@@ -83,3 +91,55 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         moved = sum(normal[k] * figure.speed_of(ground, k, normal) for k in range(figure.dim))
         out[up] += moved / normal[up] - sign * (drop[1] + far) / dt
     return True
+
+
+def meet(figure: Figure, out: list[float]) -> None:
+    """Change the velocity of a flight that ends at a slope in this step.
+
+    An impact keeps the velocity along a slope.  So it would move a character that lands, and lead
+    one up that flies against a steep slope.  The velocity towards the slope stays, and with it the
+    impact.  The velocity along it becomes the mean of that before the impact and of that which the
+    character has afterwards: of its walk where it may stand, of its fall where it may not.
+    """
+    if not esper.get_component(ec.Slope):
+        return
+    frame = tuple(figure.frame)
+    moved = added(tuple(out), frame)
+    hit = figure.cast(figure.centre, times(moved, figure.dt))
+    if hit is None or hit.depth > 0.0:
+        return
+    up, sign, normal = figure.up, figure.sign, hit.normal
+    if not figure.is_slanted(normal) or normal[up] * sign < 0.0:
+        return
+    face = tuple(figure.speed_of(hit.id, k, normal) + frame[k] for k in range(figure.dim))
+    comes = added(moved, times(face, -1.0))
+    inwards = sum(map(mul, comes, normal))
+    along = added(comes, times(normal, -inwards))
+    if figure.is_floor(normal):
+        if figure.rides or any(face):
+            return
+        for k in figure.level:
+            figure.own[k], figure.frame[k] = figure.own[k] + frame[k], 0.0
+        after = walk_along(figure, [normal])
+    elif along[up] * sign > 0.0:
+        after = _slide(comes, normal, up)
+        for k in range(figure.dim):
+            figure.own[k] += after[k] - comes[k]
+    else:
+        return
+    along = added(times(along, hit.time), times(after, 1.0 - hit.time))
+    turned = added(face, along)
+    figure.expected = added(turned, times(frame, -1.0)) if figure.rides else turned
+    out[:] = added(added(turned, times(normal, inwards)), times(tuple(figure.frame), -1.0))
+
+
+def _slide(comes: Vector, normal: Vector, up: int) -> Vector:
+    """Return the part of a velocity that a steep slope leaves: along it, with the same rise."""
+    k = next(k for k, part in enumerate(normal) if part != 0.0 and k != up)
+    left = list(comes)
+    left[k] = 0.0
+    inwards = left[up] * normal[up]
+    if inwards < 0.0:  # it slides down
+        return added(tuple(left), times(normal, -inwards))
+    left[k] = -inwards / normal[k]
+    return tuple(left)

@@ -59,7 +59,11 @@ def take_stride(
         written[k] = part + (0.0 if stride.rides else stride.frame[k])
     write_vector(velocity, written, space.dim)
     memory = character.memory
-    memory.written = sound_vector(velocity, 3) or three(written)
+    if stride.expected is not None:
+        written = list(stride.expected)
+        memory.written = three(written)
+    else:
+        memory.written = sound_vector(velocity, 3) or three(written)
     memory.own = three(stride.own)
     memory.frame = three(stride.frame)
     memory.rode = stride.rides
@@ -84,7 +88,11 @@ class Stride(Figure):
                 and (self.rides or not any(self.frame))
             )
         else:
-            may_go_on = c.state in PLAIN_IN_AIR and not self.rides and memory.locked == 0.0
+            may_go_on = (
+                c.state in PLAIN_IN_AIR
+                and not (self.rides or any(self.frame))
+                and memory.locked == 0.0
+            )
         return (
             may_go_on
             and self.medium is None
@@ -133,7 +141,7 @@ class Stride(Figure):
         self.drop = self._find_drop() if keeps else None
         if self.drop is None and not (self.touches or climbs or self.hangs):
             self.drop = self._find_fallen_ground() if self.held_up or self.was_on else None
-        on_ground = self.touches or self.drop is not None
+        on_ground = self.touches or self.drop is not None or self.is_wedged
         c.landed_speed = (
             self._fall_onto(self.drop[0] if self.drop else c.ground) if on_ground else 0.0
         )
@@ -141,6 +149,7 @@ class Stride(Figure):
             c.air_time, memory.gone, c.jumping = 0.0, False, False
             memory.n_air_jumps, memory.since_wall, memory.hovered = 0.0, math.inf, 0.0
             memory.locked = self.own[up] = 0.0
+            memory.air_dt = 0.0
         else:
             memory.stepping = False
             if self.own[up] * self.sign > 0.0 and not c.jumping:
@@ -159,7 +168,7 @@ class Stride(Figure):
         memory = self.memory
         if ground is None or self.character.air_time < 1.5 * memory.last_dt or memory.climbing:
             return 0.0
-        came = memory.written[self.up] + (memory.frame[self.up] if memory.rode else 0.0)
+        came = memory.own[self.up] + memory.frame[self.up]
         its = self.speed_of(ground, self.up) + self.frame[self.up]
         return max(0.0, (its - came) * self.sign)
 
@@ -190,9 +199,7 @@ class Stride(Figure):
         elif due and not on_ground and memory.n_air_jumps < c.air_jumps:
             memory.n_air_jumps += 1.0
             self.jump()
-        elif on_ground:
-            memory.air_dt = 0.0
-        else:
+        elif not on_ground or self.is_wedged:
             self._fall()
 
     def _find_state(self) -> CharacterState:
@@ -278,8 +285,6 @@ class Stride(Figure):
             wish = [part / length for part in wish]
         self.wish = wish
         in_air = not self.touches and not self.was_on
-        if in_air and self.slips and length == 0.0:
-            return
         if in_air and (self.memory.locked > self.late or self.wants is not c):
             return
         if wish[0] != 0.0:
@@ -298,6 +303,8 @@ class Stride(Figure):
         gaps = [part - self.own[k] for part, k in zip(wanted, self.level, strict=True)]
         far = math.sqrt(sum(gap * gap for gap in gaps))
         for gap, part, k in zip(gaps, wanted, self.level, strict=True):
+            if not self.touches and any(gap * normal[k] < 0.0 for normal, _ in self.steep):
+                continue  # a push against a steep slope does not slow it down
             if far <= rate * dt:
                 self.own[k] = part
             else:
@@ -316,7 +323,7 @@ class Stride(Figure):
         if self.jumps and self.rides:  # the space adds the whole velocity of the lift once more
             for k, kept in enumerate(self._kept_of_lift()):
                 out[k] -= self.frame[k] - kept
-        if c.on_ground:
+        if c.on_ground and not self.is_wedged:
             if ramps.follow(self, out, self.drop):
                 if self.drop is not None:
                     c.ground = self.drop[0]
@@ -341,6 +348,7 @@ class Stride(Figure):
                 c.air_time = self.memory.air_dt = self.own[self.up] = 0.0
         else:
             self._slip_past_corner(out)
+        ramps.meet(self, out)
         return out
 
     def _find_drop(self) -> tuple[int, float] | None:
@@ -383,7 +391,7 @@ class Stride(Figure):
         if far == 0.0:
             return None
         hit = self.cast_in_order(centre, self.upwards(-far))
-        if hit is None or hit.depth > 0.0:
+        if hit is None or hit.depth > 0.0 or not self.is_floor(hit.normal):
             return None
         self.below[hit.id] = hit.normal
         down = abs(centre[self.up] - hit.centre[self.up])

@@ -354,7 +354,7 @@ class PlainStrides:
                 return False
         elif state is not (self.walking if walks else self.standing):
             return False
-        if (walks or rises) and self._meets_anything(row, rises, character):
+        if (walks or self.flies) and self._meets_anything(row, rises, character):
             return False
         self._write(components, memory, wish)
         return True
@@ -491,10 +491,10 @@ class PlainStrides:
         far: cython.double = STEPS_AHEAD * self.dt
 
         for k in range(self.dim):
-            if rises:
-                self.motion[k] = self.own[k] * self.dt * STEPS_AHEAD
+            if self.flies or k != self.axis:
+                self.motion[k] = self.own[k] * far
             else:
-                self.motion[k] = 0.0 if k == self.axis else self.own[k] * far
+                self.motion[k] = 0.0
             if not abs(self.motion[k]) <= LARGEST:
                 return True
         self.search.cast(self.centre, self.half, self.motion, row, self.boxes)

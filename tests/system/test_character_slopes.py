@@ -409,3 +409,252 @@ def test_what_stands_on_a_slope_on_a_path_does_not_creep(holds, points, volume):
 
 def apart(first, second):
     return tuple(b - a for a, b in zip(position(first), position(second), strict=True))
+
+
+# -- slopes that are too steep, and landings on slopes --
+
+
+def steep(angle, axes):
+    """Lay a floor and a slope that is too steep behind it; return a function that places points.
+
+    `axes` are those of the scene: the direction of up, its axis, and the direction of the walk.
+    """
+    sign, up, ahead = axes
+
+    def at(x, y):
+        place = [0.0] * (3 if up == 2 else 2)
+        place[0], place[up] = ahead * x, sign * y
+        return place
+
+    def size(x, y):
+        half = [50.0] * (3 if up == 2 else 2)
+        half[0], half[up] = x, y
+        return half
+
+    high = 4000 * math.tan(math.radians(angle))
+    rise = (float(ahead), 0.0, 0.0) if up == 2 else "right" if ahead > 0 else "left"
+    box(at(-1000, -10), size(1000, 10))
+    box(at(2000, high / 2), size(2000, high / 2), ec.Slope(rise))
+    return at, size
+
+
+AXES = [(1, 1, 1), (1, 1, -1), (-1, 1, 1), (1, 2, -1)]
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("angle", [46, 60, 80])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"air_control": 1.0},
+        {"acceleration": math.inf},
+        {"acceleration": math.inf, "rate": 30},
+        {"acceleration": 6000.0, "rate": 144},
+        {"dash_speed": 1200.0, "dash_time": 0.3},
+        {"knock": (900.0, 300.0)},
+        {"restores": True, "acceleration": math.inf},
+    ],
+)
+def test_it_never_gets_higher_by_a_slope_that_is_too_steep(angle, axes, how):
+    abilities = dict(how)
+    rate, knock = abilities.pop("rate", 60), abilities.pop("knock", None)
+    restores = abilities.pop("restores", False)
+    at, size = steep(angle, axes)
+    sign, up, ahead = axes
+    character = Character(**abilities)
+    body = mover(at(-40, 16), size(10, 16), (0, 0), ec.Slide(), character)
+    space = ec.install(dim=len(at(0, 0)), up=at(0, 1))
+    install_characters(space)
+    esper.process(1 / rate)
+    character.walk, character.jump = float(ahead), True
+    top = touched = 0.0
+
+    for n in range(rate):
+        if n == rate // 5:
+            character.dash = True
+            if knock is not None:
+                character.knock_back(at(*knock), 0.3)
+        esper.process(1 / rate)
+        if restores:
+            space.restore(space.snapshot())
+            character = esper.component_for_entity(body, Character)
+        top = max(top, space.position_of(body)[up] * sign - 16)
+        touched += bool(space.contacts(body))
+
+    most = 120 if knock is None else 120 + 300**2 / (2 * character.gravity)
+    assert 90 < top < most + 1e-9
+    assert touched
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+def test_a_push_against_a_steep_slope_does_not_slow_its_slide(rate):
+    places = []
+    for walk in (0.0, 1.0):
+        esper.clear_database()
+        box((200, 300), (200, 300), ec.Slope("right"))
+        body, character, _ = hero((300, 471), acceleration=math.inf)
+        esper.process(1 / rate)
+        character.walk = walk
+        for _ in range(rate // 2):
+            esper.process(1 / rate)
+            assert character.state is CharacterState.FALLING
+        places.append(position(body))
+
+    (x, y), pushed = places
+    assert pushed == pytest.approx((x, y), abs=1e-9)
+    assert y < 380
+
+
+#       +---+
+#       |   |        It moves along neither of the two slopes.
+#     \ |   | /
+#      \+---+/
+#       \   /
+@pytest.mark.parametrize("parts", [(), (ec.Velocity(0, 20),), (ec.Velocity(0, 20), ec.Carry())])
+@pytest.mark.parametrize("rate", [30, 60, 144])
+def test_it_stands_between_slopes_that_are_too_steep_and_can_jump(parts, rate):
+    left = box((-50, 100), (50, 100), ec.Slope("left"), *parts)
+    box((50, 100), (50, 100), ec.Slope("right"), *parts)
+    body, character, _ = hero((0, 60), jump_height=60)
+    for _ in range(rate):
+        esper.process(1 / rate)
+    place = apart(left, body)
+    for _ in range(rate // 4):
+        esper.process(1 / rate)
+        assert character.state is CharacterState.STANDING
+        assert character.ground is not None
+        assert apart(left, body) == pytest.approx(place, abs=1e-9)
+
+    character.jump = True
+    highest = 0.0
+    for _ in range(rate // 2):
+        esper.process(1 / rate)
+        highest = max(highest, apart(left, body)[1])
+    assert highest > place[1] + 50
+
+
+def test_it_slides_on_once_the_slope_that_held_it_is_gone():
+    box((-50, 100), (50, 100), ec.Slope("left"))
+    right = box((50, 100), (50, 100), ec.Slope("right"))
+    body, character, _ = hero((0, 40))
+    for _ in range(60):
+        esper.process(DT)
+    assert character.on_ground
+
+    esper.delete_entity(right)
+    for _ in range(10):
+        esper.process(DT)
+
+    assert character.state is CharacterState.FALLING
+    assert position(body)[1] < 20
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("steepness", [0.25, 1.0])
+@pytest.mark.parametrize("restores", [False, True])
+def test_it_lands_on_a_slope_where_it_reaches_it_and_stays(rate, steepness, restores):
+    ramp = box((0, 100 * steepness), (100, 100 * steepness), ec.Slope("right"))
+    body, character, space = hero((0, 100 * steepness + 80))
+    hits = []
+    space.on_collision(lambda hit: hits.append((hit.closing_speed, hit.time)), Character)
+    speed = 0.0
+
+    for _ in range(rate):
+        esper.process(1 / rate)
+        speed = max(speed, character.landed_speed)
+        if restores:
+            space.restore(space.snapshot())
+            character = esper.component_for_entity(body, Character)
+
+    assert position(body) == pytest.approx((0, 106 * steepness + FEET), abs=1e-9)
+    assert character.ground == ramp
+    assert velocity(body) == (0, 0)
+    assert hits[0][0] == pytest.approx(speed / math.sqrt(1 + steepness**2))
+    assert speed > 200
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("place", [(0, 65), (5, 67.5)])
+def test_a_new_character_on_a_slope_stays_where_it_touches_it(rate, place):
+    box((0, 50), (100, 50), ec.Slope("right"))
+    space = ec.install()
+    install_characters(space)
+    esper.process(1 / rate)
+    body = mover(place, (6, FEET), (0, 0), ec.Slide(), Character())
+
+    for _ in range(rate // 2):
+        esper.process(1 / rate)
+
+    assert position(body) == pytest.approx(place, abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("lift", [0, 60])
+def test_its_walk_goes_on_along_a_slope_on_which_it_lands(rate, direction, lift):
+    box((0, 50), (300, 50), ec.Slope("right"))
+    mover((0, 180), (20, 10), (lift, 0), ec.Carry())
+    body, character, _ = hero((0, 190 + FEET), acceleration=math.inf)
+    esper.process(1 / rate)
+    character.walk = 1.0 * direction
+    far = direction * (120 + direction * lift) / rate
+    esper.process(1 / rate)
+    while character.ground != 1:
+        before = position(body)[0]
+        esper.process(1 / rate)
+        if character.ground != 1:
+            assert position(body)[0] - before == pytest.approx(far, abs=1e-9)
+
+    for _ in range(3):
+        before = position(body)[0]
+        esper.process(1 / rate)
+        assert character.on_ground
+    assert position(body)[0] - before == pytest.approx(120 * direction / rate)
+
+
+def test_it_leaves_ground_that_goes_down_without_a_snap_distance():
+    hill(0.5)
+    body, character, _ = hero((-30, FEET), snap_distance=0, acceleration=math.inf)
+    character.walk = 1.0
+    states = []
+    for _ in range(120):
+        before = position(body)[0]
+        esper.process(DT)
+        assert position(body)[0] - before == pytest.approx(2, rel=1e-8)
+        states.append((before, character.state))
+
+    assert {state for x, state in states if -20 < x < 50} == {CharacterState.WALKING}
+    assert CharacterState.FALLING in {state for x, state in states if 170 < x < 220}
+
+
+def test_it_does_not_stay_on_a_slope_that_leads_down_too_steeply():
+    box((-100, 92), (100, 8))
+    box((50, 50), (50, 50), ec.Slope("left"))
+    body, character, _ = hero((-30, 100 + FEET), floor_max_angle=30, snap_distance=16)
+    esper.process(DT)
+    character.walk = 1.0
+    before = position(body)[0] - 6
+
+    while before <= 0:
+        esper.process(DT)
+        before, its = position(body)[0] - 6, before  # its left corner
+        assert character.on_ground == (its < 0)
+
+    esper.process(DT)
+    assert character.state is CharacterState.FALLING
+
+
+def test_it_stands_between_a_slope_that_is_too_steep_and_a_wall():
+    box((-50, 100), (50, 100), ec.Slope("left"))
+    wall = box((-7, 100), (5, 100))
+    body, character, _ = hero((-18, 150), jump_height=60)
+    for _ in range(60):
+        esper.process(DT)
+    assert character.state is CharacterState.STANDING
+    assert character.ground != wall
+    low = position(body)[1]
+
+    character.jump = True
+    esper.process(DT)
+
+    assert position(body)[1] > low

@@ -40,6 +40,8 @@ class Street:
         for rise in ("right", "left"):
             x = self.random.uniform(-400, 400)
             self.box((x, ground), (x + 50, ground + 25), ec.Slope(rise))
+            x = self.random.uniform(-400, 400)
+            self.box((x, ground), (x + 50, ground + 70), ec.Slope(rise))  # too steep
         x, moves = self.random.uniform(-400, 300), self.random.uniform(-20, 20)
         for k in range(3):  # a lift of tiles
             tile = (x + 40 * k, ground), (x + 40 * k + 40, ground + 4)
