@@ -1,8 +1,9 @@
 """Find the kernels, translate them to C, compile them; describe the package for an index.
 
-A kernel is a file of the package that imports cython.  ``narrowphase/impact_queue.py`` is compiled
-to a binary beside it, which Python prefers to the source.  `declare_kernels` writes the input of
-Cython into ``build/generated``.
+A kernel is a file of the package that imports cython.  `declare_kernels` writes the input of
+Cython into ``build/generated``.  Each kernel becomes an object file, and all are linked to one
+binary, ``ecs_collide/_kernels``, whose docstring names them: one file to find and to map, and the
+code of a step lies together in it.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
@@ -18,7 +19,9 @@ import re
 import sys
 import sysconfig
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))  # an isolated build does not add this folder
 import declare_kernels
@@ -26,6 +29,13 @@ import declare_kernels
 PACKAGE = Path("ecs_collide")
 GENERATED = Path("build/generated")
 SHARED = "_shared"  # what Cython would otherwise repeat in each kernel
+BINARY = "_kernels"
+# Its own module, beside those of the kernels.
+INDEX = """#include <Python.h>
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+static struct PyModuleDef kernels = {PyModuleDef_HEAD_INIT, "_kernels", "NAMES", 0, NULL, slots};
+PyMODINIT_FUNC PyInit__kernels(void) { return PyModuleDef_Init(&kernels); }
+"""
 BUILD = os.environ.get("ECS_COLLIDE_BUILD", "")
 WATCHED = BUILD == "bounds"
 DIRECTIVES = {
@@ -50,8 +60,13 @@ RESOLVERS = {
     "bodies", "closing", "clusters", "impact_loop", "impact_state", "pair_table", "solver",
     "timeline",
 }  # fmt: skip
-# Compiled with -O1, in half the time: what few steps call, or for few bodies.
-SELDOM = {"attachments", "depenetration", "edges", "sleeping"}
+# Compiled with -O1, in two thirds of the time: what few steps call, or for few bodies.
+SELDOM = {
+    SHARED, BINARY, "attachments", "body_lists", "controls", "dense_nodes", "depenetration",
+    "edges", "holding", "images", "lock", "pair_cache", "present_boxes", "rare_reader", "records",
+    "resizing", "separation", "sleeping", "state", "type_marks", "undo", "world_diff",
+    "world_probe",
+}  # fmt: skip
 
 
 def read_version(package: Path = PACKAGE) -> str:
@@ -84,27 +99,69 @@ def with_absolute_links(page: str, url: str, version: str) -> str:
 if __name__ == "__main__":
     import setuptools
     from setuptools.command.build_ext import build_ext
+    from setuptools.errors import CompileError
+    from setuptools.modified import newer_group
 
     class BuildKernels(build_ext):
-        """Translate all kernels in processes, then compile them in threads."""
+        """Translate all kernels in processes, compile them in threads, and link one binary."""
 
         def finalize_options(self) -> None:
-            """Use all cores unless told otherwise, and strip what is not built in place."""
+            """Use all cores unless told otherwise."""
             super().finalize_options()
             self.parallel = self.parallel or os.cpu_count() or 1
-            if sys.platform == "linux" and not self.inplace:
-                for extension in self.extensions:
-                    extension.extra_link_args.append("-Wl,--strip-all")
 
-        def build_extensions(self) -> None:
-            """Translate and compile each kernel that has changed, or that uses a changed one."""
+        def build_extension(self, binary: setuptools.Extension) -> None:
+            """Build the binary; without a compiler, fail before anything is translated."""
+            self.probe_compiler()
+            declare_kernels.write(PACKAGE, GENERATED)
+            kernels = self.translate()
+            # The longest first: the last one then keeps no core waiting.
+            kernels.sort(key=lambda kernel: -Path(kernel.sources[0]).stat().st_size)
+            with ThreadPoolExecutor(self.parallel) as threads:
+                objects = list(threads.map(self.compile, kernels))
+            names = [kernel.name.removeprefix(f"{PACKAGE}.") for kernel in kernels]
+            index = GENERATED / PACKAGE / f"{BINARY}.c"
+            index.write_text(INDEX.replace("NAMES", " ".join(sorted(names))), "utf-8")
+            objects.append(self.compile(setuptools.Extension(binary.name, [index.as_posix()])))
+            strip = sys.platform == "linux" and not self.inplace
+            self.compiler.link_shared_object(
+                objects,
+                self.get_ext_fullpath(binary.name),
+                libraries=self.get_libraries(binary),
+                extra_postargs=["-Wl,--strip-all"] if strip else [],
+                export_symbols=self.get_export_symbols(binary),
+                target_lang="c",
+            )
+
+        def probe_compiler(self) -> None:
+            """Raise CompileError, in one sentence, where no C file can be compiled."""
+            with TemporaryDirectory() as folder:
+                probe = Path(folder, "probe.c")
+                probe.write_text("#include <Python.h>\n", "utf-8")
+                try:
+                    self.compiler.compile([str(probe)], output_dir=folder)
+                except CompileError:
+                    raise CompileError(
+                        "there is no C compiler with the headers of Python: ecs_collide is "
+                        "installed without its compiled kernels; its results are the same, its "
+                        "steps take longer"
+                    ) from None
+
+        def translate(self) -> list[setuptools.Extension]:
+            """Translate each kernel that has changed, or that uses a changed one, to C."""
             from Cython.Build import cythonize
 
             # Syntax trees are large and refer to each other: collected less often, they take a
             # quarter less time, and at most 130 MB more.
             gc.set_threshold(1_000_000)
-            translated = cythonize(
-                self.extensions,
+            sources = [PACKAGE / f"{SHARED}.c", *declare_kernels.find_kernels(PACKAGE)]
+            return cythonize(
+                [
+                    setuptools.Extension(
+                        ".".join(source.with_suffix("").parts), [(GENERATED / source).as_posix()]
+                    )
+                    for source in sources
+                ],
                 include_path=[str(GENERATED)],
                 nthreads=self.parallel,
                 force=bool(self.force),
@@ -112,30 +169,32 @@ if __name__ == "__main__":
                 compiler_directives=DIRECTIVES,
                 shared_utility_qualified_name=f"{PACKAGE}.{SHARED}",
             )
-            for extension, with_c in zip(self.extensions, translated, strict=True):
-                extension.sources = with_c.sources  # of cythonize()'s copy, which is not optional
-            # The longest first: the last one then keeps no core waiting.
-            self.extensions.sort(key=lambda one: -Path(one.sources[0]).stat().st_size)
-            super().build_extensions()
+
+        def compile(self, kernel: setuptools.Extension) -> str:
+            """Return the object file of a kernel, compiled if its C or a header has changed."""
+            (source,) = kernel.sources
+            (path,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
+            if self.force or newer_group([source, *kernel.depends, "setup.py"], path):
+                self.compiler.compile(
+                    [source],
+                    output_dir=self.build_temp,
+                    include_dirs=["."],  # headers are named from here
+                    macros=[("Py_LIMITED_API", "0x030B0000")] if BUILD == "abi3" else [],
+                    extra_postargs=self.flags_for(Path(source)),
+                )
+            return path
+
+        def flags_for(self, source: Path) -> list[str]:
+            """Return the flags of a compiler: Microsoft's has one level for all."""
+            if self.compiler.compiler_type == "msvc":
+                return ["/O2", "/fp:precise"]
+            return [level_for(source), *FLAGS]
 
     def level_for(source: Path) -> str:
-        """Return how much the compiler is to optimize; Cython's own code (.c) need not be fast."""
-        if source.suffix == ".c" or source.stem in SELDOM:
+        """Return how much the compiler is to optimize; Cython's own code need not be fast."""
+        if source.stem in SELDOM:
             return "-O1"
         return "-O3" if source.stem in LONG_LOOPS | RESOLVERS else "-O2"
-
-    def kernel(source: Path) -> setuptools.Extension:
-        """Return what to compile: optional, as the kernel runs as Python where no compiler is."""
-        return setuptools.Extension(
-            ".".join(source.with_suffix("").parts),
-            [(GENERATED / source).as_posix()],
-            include_dirs=["."],  # headers are named from here
-            depends=["setup.py"],
-            extra_compile_args=[level_for(source), *FLAGS],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")] if BUILD == "abi3" else [],
-            py_limited_api=BUILD == "abi3",
-            optional=True,
-        )
 
     if BUILD not in ("", "pure", "abi3", "bounds"):
         raise SystemExit(f"ECS_COLLIDE_BUILD={BUILD}: must be pure, abi3 or bounds, or not be set")
@@ -144,11 +203,11 @@ if __name__ == "__main__":
             "ECS_COLLIDE_BUILD=abi3: free-threaded Python cannot load abi3 kernels; "
             "do not set it there, or build with a Python that has a GIL"
         )
-    sources = []
-    if BUILD != "pure":
-        declare_kernels.write(PACKAGE, GENERATED)
-        sources = [PACKAGE / f"{SHARED}.c", *declare_kernels.find_kernels(PACKAGE)]
     version = read_version()
+    # Optional: where it cannot be built, the kernels run as Python.
+    binary = setuptools.Extension(
+        f"{PACKAGE}.{BINARY}", [], optional=True, py_limited_api=BUILD == "abi3"
+    )
     setuptools.setup(
         version=version,
         long_description=with_absolute_links(
@@ -156,7 +215,7 @@ if __name__ == "__main__":
         ),
         long_description_content_type="text/markdown",
         py_modules=["ecs_collide_pytest"],
-        ext_modules=[kernel(source) for source in sources],
+        ext_modules=[] if BUILD == "pure" else [binary],
         cmdclass={"build_ext": BuildKernels},
         options={"bdist_wheel": {"py_limited_api": "cp311"}} if BUILD == "abi3" else {},
     )

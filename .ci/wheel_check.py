@@ -32,16 +32,22 @@ def main(life: str) -> None:
     assert has_gil or not compiled, "the compiled kernels run without the GIL"
     package, checkout = here.parent, ROOT / "ecs_collide"
     files = {path.relative_to(package) for path in package.rglob("*")}
-    wanted = {Path("_shared")}
+    wanted = {"_shared"}
     for path in checkout.rglob("*.py"):
         source = path.relative_to(checkout)
         assert source in files, f"{source} is missing"
         if re.search(
             r"^from ecs_collide\._kernel import .*\bcython\b", path.read_text("utf-8"), re.M
         ):
-            wanted.add(source.with_suffix(""))
-    built = {path.with_name(path.name.partition(".")[0]) for path in files if path.suffix in BINARY}
-    assert built == (wanted if compiled else set()), wanted ^ built
+            wanted.add(".".join(source.with_suffix("").parts))
+    binaries = [path for path in files if path.suffix in BINARY]
+    assert [path.name.partition(".")[0] for path in binaries] == ["_kernels"] * compiled, binaries
+    built = set()
+    if compiled:
+        from ecs_collide import _kernels
+
+        built = set(_kernels.__doc__.split())
+        assert built == wanted, wanted ^ built
     declarations = [*checkout.rglob("*.pxd"), *checkout.rglob("*.h")]
     assert {path.relative_to(checkout) for path in declarations} <= files
     assert not list(package.rglob("*.c"))

@@ -61,8 +61,8 @@ def describe_kernels() -> str:
         return "compiled"
     if backend.missing_kernel is None:
         return f"pure Python, because {backend.why_pure}"
-    folder = Path(backend.kernels.sweep.__file__ or "").parent
-    built = sorted(path.name for path in folder.iterdir() if path.suffix in (".so", ".pyd"))
+    folder = Path(ec.__file__).parent
+    built = sorted(path.name for path in folder.glob("_kernels.*"))
     if not built:
         return (
             "pure Python, because no compiled kernels are installed: there was no C compiler, or "

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
-from types import SimpleNamespace
 
 import esper
 import numpy as np
@@ -26,16 +25,12 @@ def fast(monkeypatch):
 
 @pytest.fixture
 def kernels_in(tmp_path, monkeypatch):
-    """Return a function that puts files beside the kernels, of which one cannot be imported."""
+    """Return a function that puts files into the package, of which a kernel cannot be imported."""
 
     def pretend(*names: str) -> None:
         for name in names:
             (tmp_path / name).touch()
-        monkeypatch.setattr(
-            backend,
-            "kernels",
-            SimpleNamespace(sweep=SimpleNamespace(__file__=str(tmp_path / "_sweep.py"))),
-        )
+        monkeypatch.setattr(ec, "__file__", str(tmp_path / "__init__.py"))
         monkeypatch.setattr(
             backend, "why_pure", "a compiled kernel is missing (broadphase.nodes is not compiled)"
         )
@@ -100,23 +95,23 @@ def test_pure_python_that_was_asked_for_says_so(monkeypatch):
 
 
 def test_kernels_that_were_never_compiled_ask_for_a_compiler(kernels_in):
-    kernels_in("_sweep.py")
+    kernels_in("_kernel", "events.py")
 
     assert "no compiled kernels are installed" in program.describe_kernels()
     assert "--no-binary ecs_collide" in program.describe_kernels()
 
 
 def test_kernels_of_another_python_are_named(kernels_in):
-    kernels_in("sweep_test.cpython-27-game-console.so")
+    kernels_in("_kernels.cpython-27-game-console.so")
 
     told = program.describe_kernels()
 
-    assert "compiled for another Python: sweep_test.cpython-27-game-console.so" in told
+    assert "compiled for another Python: _kernels.cpython-27-game-console.so" in told
     assert EXTENSION_SUFFIXES[0] in told
 
 
 def test_one_missing_kernel_is_named(kernels_in):
-    kernels_in(f"sweep_test{EXTENSION_SUFFIXES[0]}")
+    kernels_in(f"_kernels{EXTENSION_SUFFIXES[0]}")
 
     assert program.describe_kernels().endswith(
         "a compiled kernel is missing (broadphase.nodes is not compiled)"

@@ -1,8 +1,8 @@
 """Choose between the compiled kernels and the same files as pure Python.
 
-Their results are identical; only their speed differs.  A compiled kernel lies beside its source,
-under the same name.  Either all are compiled or none is.  Two environment variables, read once at
-import, decide:
+Their results are identical; only their speed differs.  The compiled kernels lie in one binary,
+``ecs_collide/_kernels``, and have the names of their sources.  Either all are compiled or none is.
+Two environment variables, read once at import, decide:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``
     Run the kernels as Python even if compiled ones are installed.
@@ -17,7 +17,14 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
+from importlib.machinery import (
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+)
+from importlib.util import spec_from_file_location
 from types import ModuleType
 from typing import NamedTuple
 
@@ -76,8 +83,25 @@ class Kernels(NamedTuple):
 _loaded: dict[bool, dict[str, ModuleType]] = {}  # by whether they are compiled
 
 
+class _Compiled:
+    """A finder of the compiled kernels, in the binary whose docstring names them."""
+
+    def __init__(self) -> None:
+        binary = importlib.import_module("ecs_collide._kernels")
+        self.path = str(binary.__file__)
+        self.names = {f"ecs_collide.{name}" for name in str(binary.__doc__).split()}
+
+    def find_spec(
+        self, name: str, _path: Sequence[str] | None = None, _target: object = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a kernel; None leaves the search to Python."""
+        if name not in self.names:
+            return None
+        return spec_from_file_location(name, self.path, loader=ExtensionFileLoader(name, self.path))
+
+
 class _Sources:
-    """A finder of the sources of the package's modules, even if compiled ones lie beside them."""
+    """A finder of the sources of the package's modules, even if binaries lie beside them."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: object = None
@@ -124,11 +148,11 @@ def load_all(compiled: bool) -> dict[str, ModuleType]:
     for name in first:
         del sys.modules[name]
     known = set(sys.modules)
-    sources = _Sources()
-    if not compiled:
-        sys.meta_path.insert(0, sources)
+    finder: _Compiled | _Sources | None = None
     _kernel.sources_are_refused = compiled
     try:
+        finder = _Compiled() if compiled else _Sources()
+        sys.meta_path.insert(0, finder)
         for name in _KERNEL_NAMES:
             importlib.import_module(f"ecs_collide.{name}")
         _loaded[compiled] = _imported()
@@ -141,8 +165,8 @@ def load_all(compiled: bool) -> dict[str, ModuleType]:
         raise
     finally:
         _kernel.sources_are_refused = False
-        if not compiled:
-            sys.meta_path.remove(sources)
+        if finder is not None:
+            sys.meta_path.remove(finder)
         _show(first)
 
 

@@ -17,13 +17,17 @@ from tests import build
 PURE = "ECS_COLLIDE_PURE_PYTHON"
 REQUIRED = "ECS_COLLIDE_REQUIRE_COMPILED"
 
-ONE_IS_MISSING = """
+BINARY_OF_AN_OLDER_VERSION = """
+import sys, types
+older = sys.modules["ecs_collide._kernels"] = types.ModuleType("_kernels", "sweep tree")
+older.__file__ = "sweep.so"
+"""
+NO_BINARY = """
 import sys
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 class Hide:
     def find_spec(self, name, path=None, target=None):
-        if name == "ecs_collide.narrowphase.placement":
-            return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
+        if name == "ecs_collide._kernels":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Hide())
 """
 
@@ -65,8 +69,9 @@ def test_compiled_kernels_are_chosen_where_they_are_installed():
     assert done.stderr == ""
 
 
-def test_missing_compiled_kernels_are_told_once():
-    program = ONE_IS_MISSING + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
+@pytest.mark.parametrize("missing", [BINARY_OF_AN_OLDER_VERSION, NO_BINARY])
+def test_missing_compiled_kernels_are_told_once(missing):
+    program = missing + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
 
     done = run(program)
 
@@ -101,8 +106,9 @@ def test_package_that_cannot_be_imported_is_not_taken_for_a_missing_kernel(tmp_p
     assert "RuntimeWarning" not in done.stderr
 
 
-def test_missing_compiled_kernels_are_an_error_where_they_are_required():
-    done = run(ONE_IS_MISSING + "import ecs_collide", **{REQUIRED: "1"})
+@pytest.mark.parametrize("missing", [BINARY_OF_AN_OLDER_VERSION, NO_BINARY])
+def test_missing_compiled_kernels_are_an_error_where_they_are_required(missing):
+    done = run(missing + "import ecs_collide", **{REQUIRED: "1"})
 
     assert done.returncode != 0
     assert "ImportError: ECS_COLLIDE_REQUIRE_COMPILED is set" in done.stderr
