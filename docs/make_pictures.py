@@ -398,7 +398,7 @@ def hard_squares() -> Picture:
 
 
 ROWS = {  # of the picture of the imports, from the highest layer to the lowest
-    "systems": "systems",
+    "systems": "systems, steering",
     "space": "space",
     "diagnostics": "diagnostics/",
     "queries": "queries/, tree, sweep",
@@ -413,7 +413,7 @@ ROWS = {  # of the picture of the imports, from the highest layer to the lowest
     "components": "components/, _kernel/",
 }
 ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events", "settings": "space"}
-ROW_OF["_checks"] = "events"
+ROW_OF |= {"_checks": "events", "steering": "systems"}
 
 
 def imported_rows() -> set[tuple[str, str]]:

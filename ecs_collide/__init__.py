@@ -15,6 +15,9 @@ same order everywhere::
     print(space.collisions[0])
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import ALL, BEGAN, ENDED
 from ecs_collide.clocks import FixedStep
@@ -113,6 +116,11 @@ from ecs_collide.tree import (
     RegionHits,
 )
 
+if TYPE_CHECKING:
+    from ecs_collide.character import Character, CharacterState, Ladder
+    from ecs_collide.path import Path
+    from ecs_collide.zone import Zone
+
 __version__ = "0.1.0"
 
 COMPILED: bool = backend.kernels.compiled
@@ -138,6 +146,8 @@ __all__ = [
     "Branches",
     "BroadphaseSystem",
     "Carry",
+    "Character",
+    "CharacterState",
     "Collision",
     "CombineRule",
     "ComingImpact",
@@ -166,6 +176,7 @@ __all__ = [
     "Handler",
     "Impact",
     "ImpactBoxes",
+    "Ladder",
     "LockedAxes",
     "Mass",
     "MaxSpeed",
@@ -177,6 +188,7 @@ __all__ = [
     "Neighbours",
     "OneWay",
     "Outcome",
+    "Path",
     "Position",
     "Push",
     "PushOut",
@@ -204,6 +216,7 @@ __all__ = [
     "SweepKind",
     "Velocity",
     "Verdict",
+    "Zone",
     "collision_dtype",
     "contact_dtype",
     "impact_dtype",
@@ -215,3 +228,20 @@ __all__ = [
     "sweep_pairs",
     "swept_bounds",
 ]  # fmt: skip
+
+_HOMES = {
+    "Character": "character", "CharacterState": "character", "Ladder": "character",
+    "Path": "path", "Zone": "zone",
+}  # fmt: skip
+"""The packages that are imported when one of their names is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -221,6 +221,13 @@ class World:
             return frozenset()
         return {entity for entity in esper.get_entities() if esper.has_component(entity, kind)}
 
+    def has_any(self, kinds: tuple[type, ...]) -> bool:
+        """Return whether an entity has a component of one of some types."""
+        by_type: Any = self._part("_components", 1)
+        if isinstance(by_type, dict):
+            return not by_type.keys().isdisjoint(kinds)
+        return any(self.having(kind) for kind in kinds)
+
     def component(self, entity: int, kind: type) -> Any | None:
         """Return an entity's component, or None."""
         return esper.try_component(entity, kind)

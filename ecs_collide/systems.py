@@ -1,28 +1,25 @@
-"""The four systems, in their order, and `install`, which adds them to the current world.
-
-Also what the systems share that run before the four: of paths, characters and zones.
-"""
+"""The four systems, in their order, and `install`, which adds them to the current world."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import esper
 
 from ecs_collide.components.base import copy_methods
-from ecs_collide.components.basics import Disabled, Extents, Position
 from ecs_collide.components.component_map import Components
 from ecs_collide.esper_world import World, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.space import Space, find_differences, refuse_bodies
+from ecs_collide.space import Space, find_differences
+from ecs_collide.steering import STEERED, STEERING, Steering
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.registrations import code_of
 from ecs_collide.step.responses import Offer, handled_kinds
-from ecs_collide.step.step_time import TimeSource, checked_source
-from ecs_collide.sync.quarantine import Wrong
+from ecs_collide.step.step_time import TimeSource, checked_source, seconds_of
 
 
 class _System(esper.Processor):
@@ -56,13 +53,18 @@ def _is_in_place(system: _System, running: Sequence[_System]) -> bool:
 
 
 class BroadphaseSystem(_System):
-    """Read the components, keep the tree, and find the pairs that may meet.
+    """Steer characters and bodies on paths, read the components, and find the pairs that may meet.
 
     The first of the four.
     """
 
     _checked: Sequence[object] = ()  # the processors for which the next one is known
     _handled: frozenset[type] = frozenset()  # the components that response systems handle
+
+    def __init__(self, space: Space) -> None:
+        super().__init__(space)
+        # What sets velocities before a step, once the world has had one of its components.
+        self.steering: dict[type[Steering], Steering] = {}
 
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Begin a step of the seconds given to ``esper.process(dt)``, 1 by default; see `install`.
@@ -78,7 +80,24 @@ class BroadphaseSystem(_System):
             self._handled = self._find_handled()
             self._checked = list(running or ())
         dt = self.space.step_time.begin_step(args, kwargs)
+        if STEERED and (
+            self.steering or not STEERED.isdisjoint(getattr(esper, "_components", STEERED))
+        ):
+            self._steer(seconds_of(dt))
         self.space.update_bounds(dt, self._handled, sys._getframe(1))
+
+    def _steer(self, dt: float) -> None:
+        """Set the velocities of bodies that components of the library lead, such as `Path`."""
+        if not 0.0 <= dt < math.inf:
+            return  # the step refuses it
+        self.space.world.require_current()
+        for kind in STEERING:
+            steering = self.steering.get(kind)
+            if steering is None:
+                if not (self.space.world.has_any(kind.kinds) and kind.fits(self.space)):
+                    continue
+                steering = self.steering[kind] = kind(self.space)
+            steering.steer(dt)
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""
@@ -339,79 +358,3 @@ def _same_space(
     if again:  # the same definition, in a level that is built again
         known.step_time.source = source
     return known
-
-
-class VelocitySystem(esper.Processor):
-    """The base of systems that write velocities before each step of a space.
-
-    Attributes
-    ----------
-    reads : tuple of str
-        The arguments of `Components` whose defaults the system relies on.
-    """
-
-    reads: ClassVar[tuple[str, ...]] = ("velocity",)
-
-    def __init__(self, space: Space) -> None:
-        name = type(self).__name__
-        if not isinstance(space, Space):
-            raise TypeError(f"{name}(space={space!r}) must be given a Space")
-        if space.motion != "velocity":
-            raise ValueError(
-                f"{name}(space={space!r}) writes velocities, and this space is moved by "
-                "positions: make it with install(motion='velocity'), the default"
-            )
-        own, usual = space.components, Components()
-        custom = [each for each in self.reads if getattr(own, each) != getattr(usual, each)]
-        if custom:
-            raise ValueError(
-                f"{name}(space={space!r}) needs the default {' and '.join(custom)} of Components, "
-                f"and this space has {own!r}"
-            )
-        self.space = space
-        self.has_refused = False
-
-    def refuse(self, wrong: Mapping[int, Wrong]) -> None:
-        """Let the coming step skip and report bodies, each with its wrong field.
-
-        Call it in each step with a wrong field, and in the one after.
-        """
-        refuse_bodies(self.space, self, wrong)
-        self.has_refused = bool(wrong)
-
-
-def is_body_now(entity: int, *without: type) -> bool:
-    """Return whether a body of the last step is still one, on and without some components."""
-    return esper.has_components(entity, Position, Extents) and not any(
-        esper.has_component(entity, kind) for kind in (Disabled, *without)
-    )
-
-
-V = TypeVar("V", bound=VelocitySystem)
-
-
-def add_before_step(who: str, kind: type[V], space: Space, ahead: int) -> V:
-    """Return the system of a kind in the current world; add it if it is not there.
-
-    Its priority is `ahead` higher than that of the first of the four systems.
-
-    Raises
-    ------
-    RuntimeError
-        The space is not installed in this world, or the call is in a processor that runs after
-        the system that it would add.
-    """
-    first: Any = esper.get_processor(BroadphaseSystem)
-    if first is None or first.space is not space:
-        raise RuntimeError(
-            f"{who}({space!r}) in the world {esper.current_world!r}, where that space "
-            "is not installed: call install() first"
-        )
-    known: Any = esper.get_processor(kind)
-    if known is not None and known.space is space:
-        found: V = known
-        return found
-    require_order(f"{who}()", first.priority + ahead)
-    system = kind(space)  # first: it refuses a space that is moved by positions
-    esper.add_processor(system, priority=first.priority + ahead)
-    return system

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -15,9 +16,6 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterSystem, install_characters
-from ecs_collide.path import install_paths
-from ecs_collide.zone import install_zones
 from tests.scenes import (
     Falls,
     Gravity,
@@ -615,9 +613,8 @@ def test_a_game_whose_processors_take_events_says_where_the_time_is():
     body = falling()
     calls = []
     space = ec.install(dt=lambda events, dt: calls.append(events) or dt, up=(0, 1))
-    install_characters(space)
     hero = [ec.Position(900, 0), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide()]
-    walk = Character(walk_speed=4)
+    walk = ec.Character(walk_speed=4)
     walk.walk = 1.0
     walker = esper.create_entity(*hero, walk)
     esper.add_processor(Events())
@@ -722,48 +719,171 @@ def test_systems_in_a_wrong_order_are_not_taken_for_skipped_ones():
         esper.process(1 / 60)
 
 
-def test_install_characters_refuses_a_swept_space():
-    space = ec.install(motion="swept")
-
-    with pytest.raises(ValueError, match=r"install\(motion='velocity'\)"):
-        install_characters(space)
-
-    assert esper.get_processor(CharacterSystem) is None
-
-
 class Place(ec.Position):
     """A position of the game's own type."""
+
+
+LED = {  # the components that lead bodies
+    "Character": lambda: ec.Character(),
+    "Path": lambda: ec.Path([(0, 0), (9, 9)], 5.0),
+    "Zone": lambda: ec.Zone(drag=1),
+}
+
+
+@pytest.mark.parametrize("name", LED)
+def test_a_component_that_needs_velocities_is_refused_in_a_swept_space_by_its_entity(name):
+    space = ec.install(motion="swept")
+    falling()
+    esper.process(0.25)
+    entity = esper.create_entity(ec.Position(50, 0), ec.Extents(1, 1), LED[name]())
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"entity {entity} has {name}, .* install\(motion='v"):
+            esper.process(0.25)
+    assert "wrong_space" in [each.cause for each in space.doctor()]
+    esper.remove_component(entity, getattr(ec, name))
+    esper.process(0.25)
+
+    assert space.time == 0.5
 
 
 @pytest.mark.parametrize(
     ("own", "refused"),
     [
-        ({"velocity": (Place, "x", "y")}, (install_characters, install_paths, install_zones)),
-        ({"position": Place}, (install_characters, install_paths)),
-        ({"extents": Place}, (install_characters,)),
-        ({"anchor": (0, 0)}, (install_characters,)),
-        ({"whole_sizes": True}, (install_characters,)),
+        ({"velocity": (Place, "x", "y")}, ("Character", "Path", "Zone")),
+        ({"position": Place}, ("Character", "Path")),
+        ({"extents": Place}, ("Character",)),
+        ({"anchor": (0, 0)}, ("Character",)),
+        ({"whole_sizes": True}, ("Character",)),
         ({"mass": (Place, "x")}, ()),
     ],
 )
-def test_characters_paths_and_zones_refuse_a_space_whose_components_they_cannot_use(own, refused):
+@pytest.mark.parametrize("name", LED)
+def test_a_component_is_refused_in_a_space_whose_components_it_cannot_use(own, refused, name):
     space = ec.install(components=ec.Components(**own))
+    entity = esper.create_entity(Place(0, 0), LED[name]())
     (role,) = own
 
-    for install in (install_characters, install_paths, install_zones):
-        if install not in refused:
-            install(space)
-            continue
-        with pytest.raises(ValueError, match=rf"needs the default .*\b{role}\b.* has Compon"):
-            install(space)
-
-
-def test_install_characters_in_a_processor_that_runs_later_is_refused_by_name():
-    space = ec.install()
-    esper.add_processor(Late(lambda: install_characters(space)))
-
-    with pytest.raises(RuntimeError, match=r"install_characters\(\) was called in Late"):
+    if name not in refused:
         esper.process(1 / 60)
+        return
+    message = rf"entity {entity} has {name}, .* default .*\b{role}\b.* has Components\("
+    with pytest.raises(ValueError, match=message):
+        esper.process(1 / 60)
+    assert re.search(message, str(space.doctor()))
+
+
+WITHOUT = """
+import sys
+import esper
+import ecs_collide as ec
+
+esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(1, 0), ec.Slide())
+space = ec.install(gravity=(0, -9))
+esper.process(1 / 60)
+space.doctor(), space.snapshot()
+names = "Character", "CharacterState", "Ladder", "Path", "Zone"
+assert {*names} <= {*dir(ec)} and {*names} <= {*ec.__all__}
+steering = sys.modules["ecs_collide.steering"].STEERING
+print(steering, [name for name in sys.modules if name in
+                 ("ecs_collide.character", "ecs_collide.path", "ecs_collide.zone")])
+print(ec.Path.__name__, len(steering), ec.Character.__name__, len(steering))
+"""
+
+
+def test_a_game_that_uses_no_characters_paths_and_zones_imports_none():
+    run = [sys.executable, "-c", WITHOUT]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+
+    assert done.stdout.splitlines() == ["[] []", "Path 1 Character 3"], done.stderr
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"'ecs_collide' has no attribute 'Charakter'"):
+        ec.Charakter  # noqa: B018
+
+
+def steered():
+    """Make a body for each component that leads bodies, with a part of its box in a pool."""
+    hero = ec.Character(walk_speed=60)
+    hero.walk = 1.0
+    esper.create_entity(ec.Position(300, -8), ec.Extents(200, 8))
+    body = ec.Position(300, 16), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
+    lift = ec.Path([(0, 0), (0, 90)], 60)
+    esper.create_entity(ec.Position(-200, 0), ec.Extents(50, 50), ec.Sensor(), ec.Zone(gravity=-1))
+    return (
+        esper.create_entity(*body),
+        esper.create_entity(ec.Position(0, 0), ec.Extents(9, 2), ec.Velocity(0, 0), lift),
+        esper.create_entity(ec.Position(-200, 0), ec.Extents(9, 2), ec.Velocity(0, 0), ec.Slide()),
+    )
+
+
+@pytest.mark.parametrize("n_steps", [0, 3])
+def test_what_leads_bodies_works_without_a_call_at_once_and_in_a_world_that_runs(n_steps):
+    falling()
+    space = ec.install(gravity=(0, -100))
+    for _ in range(n_steps):
+        esper.process(1 / 60)
+    walker, lift, floating = steered()
+    processors = list(esper._processors)
+
+    for _ in range(60):
+        esper.process(1 / 60)
+
+    assert space.position_of(walker)[0] > 340
+    assert space.position_of(lift) == pytest.approx((0, 60))
+    assert space.position_of(floating)[1] > 40
+    assert esper._processors == processors
+    assert space.doctor() == []
+
+
+def test_what_leads_bodies_works_in_a_world_that_was_cleared_and_built_again(world):
+    space = ec.install(gravity=(0, -100))
+    ends = []
+    for _ in range(2):
+        esper.clear_database()
+        bodies = steered()
+        for _ in range(30):
+            esper.process(1 / 60)
+        ends.append([space.position_of(body) for body in bodies])
+
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("dt", [np.float32(0.25), Fraction(1, 4), Decimal("0.25")])
+def test_what_leads_bodies_takes_the_time_of_a_step_in_any_type(world, dt):
+    space = ec.install()
+    walker, lift, _ = steered()
+
+    for _ in range(4):
+        esper.process(dt)
+
+    assert space.position_of(lift) == (0, 60)
+    assert space.position_of(walker)[0] > 330
+
+
+@pytest.mark.parametrize("dt", ["left", math.nan, -1.0, [1]])
+def test_a_time_that_is_none_changes_nothing_of_what_leads_bodies(world, dt):
+    ec.install()
+    steered()
+    esper.process(0.25)
+    before = [str(esper.components_for_entity(each)) for each in esper.get_entities()]
+
+    with pytest.raises(ValueError, match=r"dt=.* must be"):
+        esper.process(dt)
+
+    assert [str(esper.components_for_entity(each)) for each in esper.get_entities()] == before
+
+
+def test_what_leads_bodies_does_nothing_in_another_world(world):
+    ec.install()
+    steered()
+    esper.process(0.25)
+    system = esper.get_processor(ec.BroadphaseSystem)
+    esper.switch_world(f"{world} elsewhere")
+
+    with pytest.raises(RuntimeError, match="is current"):
+        system.process(0.25)
 
 
 def test_install_in_a_processor_that_runs_first_or_for_another_world_works():

@@ -9,8 +9,6 @@ import esper
 
 import ecs_collide as ec
 from demos.platformer.bats import Bat
-from ecs_collide.character import Character, CharacterState
-from ecs_collide.path import Path
 
 if TYPE_CHECKING:
     from demos.platformer.game import Platformer
@@ -73,7 +71,7 @@ class Bot(esper.Processor):
 
         goal = self.route[self.index]
         away = goal.centre[0] + self.aim - position.x
-        character = esper.component_for_entity(player, Character)
+        character = esper.component_for_entity(player, ec.Character)
         on_ground = character.on_ground
         velocity = esper.component_for_entity(player, ec.Velocity)
         keys.jump = not on_ground and velocity.y > 0  # hold the key while rising
@@ -85,7 +83,7 @@ class Bot(esper.Processor):
             stuck = on_ground and self._is_stuck(position.x)
             if stuck or (on_ground and self.chance.random() < HOPS):
                 keys.jump = True
-        if character.state is CharacterState.SWIMMING:
+        if character.state is ec.CharacterState.SWIMMING:
             keys.jump = self.game.n_steps % 20 < 3
         self.pressed = keys.jump
         keys.shoot = keys.shoot or self._sees_a_bat(position, character.facing)
@@ -104,7 +102,7 @@ class Bot(esper.Processor):
         goal: LevelObject,
         position: ec.Position,
         velocity: ec.Velocity,
-        character: Character,
+        character: ec.Character,
     ) -> None:
         """Do the action of a point, and continue to the next point when it is done."""
         keys, on_ground = self.game.keys, character.on_ground
@@ -127,14 +125,14 @@ class Bot(esper.Processor):
             done = keys.dash = self.leaping and not on_ground and velocity.y < float(name)
         elif do == "dive":
             keys.down = True
-            done = character.state is CharacterState.SWIMMING
+            done = character.state is ec.CharacterState.SWIMMING
         elif do == "rest":
             done = on_ground and self.delay <= -1.0
         elif do == "climb":
             keys.down = True
             done = on_ground and position.y < goal.centre[1] + NEAR + 14
         elif do == "walls":
-            slides = character.state is CharacterState.WALL_SLIDING
+            slides = character.state is ec.CharacterState.WALL_SLIDING
             presses = (slides or on_ground) and not self.pressed
             self.side = -self.side if slides and presses else self.side
             away = self.side * SIGHT
@@ -156,8 +154,8 @@ class Bot(esper.Processor):
             self.still = 0
             self.arrived = self.leaping = False
 
-    def _path(self, name: str) -> Path:
-        return esper.component_for_entity(self.game.lifts[name], Path)
+    def _path(self, name: str) -> ec.Path:
+        return esper.component_for_entity(self.game.lifts[name], ec.Path)
 
     def _sees_a_bat(self, place: ec.Position, facing: float) -> bool:
         """Return whether a bat is ahead, at the height of the gun."""

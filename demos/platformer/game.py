@@ -34,12 +34,9 @@ from demos.platformer.machines import (
     lift_path,
 )
 from demos.platformer.tiles import COIN, LevelScene, create_fence
-from ecs_collide.character import Character, CharacterState, Ladder, install_characters
 from ecs_collide.levels import tiled
 from ecs_collide.levels.things import Entry
 from ecs_collide.levels.tiled import LevelObject
-from ecs_collide.path import install_paths
-from ecs_collide.zone import Zone, install_zones
 
 LEVEL = Path(__file__).parent.with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
@@ -85,9 +82,6 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     lifts = {thing.name: entity for thing, entity in made if thing.type == "lift"}
 
     space = ec.install(gravity=(0, -GRAVITY))
-    install_characters(space)
-    install_paths(space)
-    install_zones(space)
     game = Platformer(space, level, lifts)
     space.on_collision(game.collect, Player, Coin)
     space.on_collision(game.save, Player, Checkpoint)
@@ -127,8 +121,8 @@ TABLE: dict[str, Entry] = {  # of the types of the level
     "player": None,
     "step": None,
     "cave": None,
-    "ladder": Ladder,
-    "water": lambda _: Zone(buoyancy=1.5, drag=4.0, walk=0.6),
+    "ladder": ec.Ladder,
+    "water": lambda _: ec.Zone(buoyancy=1.5, drag=4.0, walk=0.6),
     "brick": Brick,
     "crate": crate,
     "bat": (bat, Target),
@@ -156,11 +150,11 @@ class Platformer(LevelScene):
         self.n_coins = len(level.of_type("coin"))
         self.coins = self.deaths = self.hits = self.pierced = self.bullets = self.rounds = 0
         self.bricks = self.bites = 0
-        self.moves: Counter[CharacterState] = Counter()  # steps in each state
+        self.moves: Counter[ec.CharacterState] = Counter()  # steps in each state
         self.start = self.respawn = self.look_at
         self.wait = 0.0  # seconds until the next player comes
         self.player = 0
-        self.state, self.was_on_ground = CharacterState.STANDING, True
+        self.state, self.was_on_ground = ec.CharacterState.STANDING, True
 
     def step(self) -> None:
         """Create the player if it is missing, and advance the world."""
@@ -177,25 +171,25 @@ class Platformer(LevelScene):
         if not esper.entity_exists(self.player):
             return
         x, y = esper.component_for_entity(self.player, ec.Position).xy
-        character = esper.component_for_entity(self.player, Character)
+        character = esper.component_for_entity(self.player, ec.Character)
         before, self.state = self.state, character.state
         was_on_ground, self.was_on_ground = self.was_on_ground, character.on_ground
         self.moves[self.state] += 1
-        jumped = self.state is CharacterState.RISING and before is not CharacterState.RISING
+        jumped = self.state is ec.CharacterState.RISING and before is not ec.CharacterState.RISING
         landed = character.on_ground > was_on_ground
-        wet = CharacterState.SWIMMING in (before, self.state) and before is not self.state
+        wet = ec.CharacterState.SWIMMING in (before, self.state) and before is not self.state
         if wet:
             self.effects.burst((x, y), FOAM, 24, 260.0, towards=(0.0, 0.8), pull=900.0)
             self.effects.play("splash")
         elif jumped or landed:
             self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
             self.effects.play("jump" if jumped else "land")
-        if self.state is CharacterState.DASHING:
+        if self.state is ec.CharacterState.DASHING:
             self.effects.flash((x - 10, y - 14, x + 10, y + 14), FOAM, 0.25, shrinks=True)
-            if before is not CharacterState.DASHING:
+            if before is not ec.CharacterState.DASHING:
                 self.effects.play("shoot")
-        slides = self.state is CharacterState.WALL_SLIDING
-        swims = self.state is CharacterState.SWIMMING
+        slides = self.state is ec.CharacterState.WALL_SLIDING
+        swims = self.state is ec.CharacterState.SWIMMING
         if self.n_steps % 6 == 0 and (slides or swims or (character.on_ground and character.walk)):
             at = (x + 10 * character.facing, y) if slides else (x, y - 14)
             self.effects.burst(at, FOAM if swims else DUST, 1, 40.0, size=6.0, life=0.4)
@@ -292,7 +286,7 @@ class Platformer(LevelScene):
         away, bat = event.normal_for(self.player), esper.component_for_entity(entity, Bat)
         if not event.resolved or bat.meal > 0:
             return
-        character = esper.component_for_entity(self.player, Character)
+        character = esper.component_for_entity(self.player, ec.Character)
         if away[1] > 0:
             self.explode(entity, event.position_of(entity))
             character.knock_back((0.0, JUMP * 0.7), 0.05)

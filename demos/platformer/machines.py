@@ -15,8 +15,6 @@ import esper
 import ecs_collide as ec
 from demos.app.boxes import WHITE
 from demos.app.scene import Keys, Look
-from ecs_collide.character import Character, CharacterState, Ladder
-from ecs_collide.path import Path
 
 if TYPE_CHECKING:
     from ecs_collide.levels.tiled import LevelObject
@@ -50,7 +48,7 @@ class Player:
 def hero() -> tuple[object, ...]:
     """Return the components of a player except its place: it runs at once, even in the air."""
     look = Look(STANDING, shift=2.0, layer=2)
-    character = Character.with_jump_speed(
+    character = ec.Character.with_jump_speed(
         JUMP,
         GRAVITY,
         walk_speed=RUN,
@@ -68,11 +66,11 @@ def hero() -> tuple[object, ...]:
     return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 
 
-def lift_path(lift: LevelObject) -> Path:
+def lift_path(lift: LevelObject) -> ec.Path:
     """Return the path of a lift: from its place to the right or up, and back."""
     (x, y), says = lift.centre, lift.properties
     end = (x + says.get("right", 0), y + says.get("up", 0))
-    return Path([(x, y), end], says["speed"], pause=says["pause"])
+    return ec.Path([(x, y), end], says["speed"], pause=says["pause"])
 
 
 @dataclass(slots=True)
@@ -127,12 +125,12 @@ class Play(esper.Processor):
         """Write the players' wishes and looks."""
         keys = self.keys
         for entity, (player, character, place, look) in esper.get_components(
-            Player, Character, ec.Position, Look
+            Player, ec.Character, ec.Position, Look
         ):
             character.walk = float(keys.right) - float(keys.left)
             character.climb = float(keys.up) - float(keys.down)
             # The arrow up jumps too, but not on a ladder.
-            climbs = keys.up and bool(self.space.contacts(entity, filter=Ladder))
+            climbs = keys.up and bool(self.space.contacts(entity, filter=ec.Ladder))
             character.jump, character.drop = keys.jump and not climbs, keys.down
             character.dash = keys.dash
             way = int(character.facing)
@@ -143,7 +141,7 @@ class Play(esper.Processor):
 
             runs = character.walk != 0.0 and int(place.x // 24) % 2
             look.tile, look.mirrored = RUNNING if runs else STANDING, way < 0
-            if character.state is CharacterState.CLIMBING:
+            if character.state is ec.CharacterState.CLIMBING:
                 look.tile, look.mirrored = CLIMBING, int(place.y // 20) % 2 == 1
             elif not character.on_ground:
                 look.tile = JUMPING

@@ -16,7 +16,6 @@ import ecs_collide as ec
 from demos.app.scene import Look
 from demos.platformer.bats import Bat
 from demos.platformer.machines import DASH, SLIDE, Brick, Bullet
-from ecs_collide.character import Character, CharacterState
 from ecs_collide.levels.tiled import Level, properties_of, tile_number
 
 MIRRORED = 1 << 31  # the bit of a tile that Tiled mirrors
@@ -147,19 +146,19 @@ class Referee:
         The state of a character is that of the beginning of a step, so the places of before count.
         """
         n_odd = 0
-        for entity, (character, velocity) in esper.get_components(Character, ec.Velocity):
+        for entity, (character, velocity) in esper.get_components(ec.Character, ec.Velocity):
             box = _rows([self._before[entity]] if entity in self._before else [])
             around = box + np.array((-1, -1, 1, 1)) * self._slop
             beside = box + np.array((-1, 0, 1, 0))
             if not len(box):
                 continue
-            if character.state is CharacterState.CLIMBING:
+            if character.state is ec.CharacterState.CLIMBING:
                 n_odd += not self._ladders.are_in(around).any()
-            elif character.state is CharacterState.SWIMMING:
+            elif character.state is ec.CharacterState.SWIMMING:
                 n_odd += not self._water.are_in(around).any()
-            elif character.state is CharacterState.DASHING:
+            elif character.state is ec.CharacterState.DASHING:
                 n_odd += abs(velocity.x) > DASH + 1e-9
-            elif character.state is CharacterState.WALL_SLIDING:
+            elif character.state is ec.CharacterState.WALL_SLIDING:
                 near = self._meet(beside, things).sum() - 1  # itself
                 n_odd += not (near or self._walls.are_in(beside).any())
                 n_odd += velocity.y < -SLIDE - 1e-9
@@ -331,5 +330,5 @@ def _way(bullet: Bullet, place: ec.Position, half: ec.Extents) -> tuple[Rect, Re
 
 def _drops(entity: int) -> bool:
     """Return whether an entity lets go of planks."""
-    character = esper.try_component(entity, Character)
+    character = esper.try_component(entity, ec.Character)
     return character is not None and character.drop

@@ -4,10 +4,6 @@ from pyglet.shapes import Rectangle
 from pyglet.window import key
 import ecs_collide as ec
 from ecs_collide import levels
-from ecs_collide.character import (
-    Character, install_characters,
-)
-from ecs_collide.path import Path, install_paths
 
 GREEN, ORANGE = (110, 190, 120), (230, 150, 80)
 GREY, BLUE = (90, 100, 120), (90, 170, 255)
@@ -15,8 +11,6 @@ GREY, BLUE = (90, 100, 120), (90, 170, 255)
 window = pyglet.window.Window(640, 320, "My platformer")
 keys = key.KeyStateHandler()
 space = ec.install(gravity=(0, -900))
-install_characters(space)
-install_paths(space)
 
 def box(x, y, width, height, colour, *components):
     """Create an entity with a box around the point x, y."""
@@ -50,7 +44,7 @@ level = levels.from_grid(
 )
 level.create({"#": wall})
 
-hero = Character(walk_speed=200, jump_height=110)
+hero = ec.Character(walk_speed=200, jump_height=110)
 player = box(
     80, 60, 24, 40, BLUE,
     ec.Velocity(0, 0), ec.Slide(), hero,
@@ -61,7 +55,7 @@ box(160, 80, 64, 8, GREEN, ec.OneWay())
 # a lift that goes up and down
 box(
     576, 70, 48, 8, ORANGE, ec.Velocity(0, 0), ec.Carry(),
-    Path([(576, 70), (576, 200)], speed=60, pause=0.5),
+    ec.Path([(576, 70), (576, 200)], speed=60, pause=0.5),
 )
 
 def step(dt):

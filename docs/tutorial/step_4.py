@@ -6,10 +6,6 @@ from pyglet.shapes import Rectangle
 from pyglet.window import key
 import ecs_collide as ec
 from ecs_collide import levels
-from ecs_collide.character import (
-    Character, install_characters,
-)
-from ecs_collide.path import Path, install_paths
 
 GREEN, ORANGE = (110, 190, 120), (230, 150, 80)
 RED, YELLOW = (230, 90, 90), (255, 230, 120)
@@ -25,8 +21,6 @@ class Enemy:
 window = pyglet.window.Window(640, 320, "My platformer")
 keys = key.KeyStateHandler()
 space = ec.install(gravity=(0, -900))
-install_characters(space)
-install_paths(space)
 ec.name_categories("player", "enemy", "bullet")
 
 def box(x, y, width, height, colour, *components):
@@ -61,7 +55,7 @@ level = levels.from_grid(
 )
 level.create({"#": wall})
 
-hero = Character(walk_speed=200, jump_height=110)
+hero = ec.Character(walk_speed=200, jump_height=110)
 player = box(
     80, 60, 24, 40, BLUE,
     ec.Velocity(0, 0), ec.Slide(), hero,
@@ -73,7 +67,7 @@ box(160, 80, 64, 8, GREEN, ec.OneWay())
 # a lift that goes up and down
 box(
     576, 70, 48, 8, ORANGE, ec.Velocity(0, 0), ec.Carry(),
-    Path([(576, 70), (576, 200)], speed=60, pause=0.5),
+    ec.Path([(576, 70), (576, 200)], speed=60, pause=0.5),
 )
 
 def enemy(x, y):

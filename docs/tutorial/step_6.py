@@ -6,11 +6,7 @@ import pyglet
 from pyglet.shapes import Rectangle
 from pyglet.window import key
 import ecs_collide as ec
-from ecs_collide.character import (
-    Character, install_characters,
-)
 from ecs_collide.levels import tiled
-from ecs_collide.path import Path, install_paths
 
 GREEN, ORANGE = (110, 190, 120), (230, 150, 80)
 RED, YELLOW = (230, 90, 90), (255, 230, 120)
@@ -27,8 +23,6 @@ class Enemy:
 window = pyglet.window.Window(640, 320, "My platformer")
 keys = key.KeyStateHandler()
 space = ec.install(gravity=(0, -900))
-install_characters(space)
-install_paths(space)
 ec.name_categories("player", "enemy", "bullet")
 
 def box(x, y, width, height, colour, *components):
@@ -40,7 +34,7 @@ def box(x, y, width, height, colour, *components):
         *components,
     )
 
-hero = Character(walk_speed=200, jump_height=110)
+hero = ec.Character(walk_speed=200, jump_height=110)
 level = tiled.load("level.tmx")
 made = level.create({
     "start": lambda place: (
@@ -63,7 +57,7 @@ for _, entity in made:  # a shape for each body
 # a lift that goes up and down
 box(
     576, 70, 48, 8, ORANGE, ec.Velocity(0, 0), ec.Carry(),
-    Path([(576, 70), (576, 200)], speed=60, pause=0.5),
+    ec.Path([(576, 70), (576, 200)], speed=60, pause=0.5),
 )
 
 def enemy(x, y):

@@ -1,13 +1,7 @@
-"""Characters for platform games: ``from ecs_collide.character import Character``."""
+"""Characters for platform games: `Character`, with its `CharacterState`, and `Ladder`."""
 
 from ecs_collide.character.character import Character, Ladder
 from ecs_collide.character.memory import CharacterState
-from ecs_collide.character.system import CharacterSystem, install_characters
+from ecs_collide.character.system import CharacterSteering
 
-__all__ = [
-    "Character",
-    "CharacterState",
-    "CharacterSystem",
-    "Ladder",
-    "install_characters",
-]
+__all__ = ["Character", "CharacterState", "CharacterSteering", "Ladder"]

@@ -2,7 +2,7 @@
 
 A dash takes categories out of the mask of a `Filter`, and crouching makes a box lower.  The game
 may replace or remove the `Character` meanwhile, and take a snapshot in between.  So the record is a
-component of its own.  A new `Character` takes it over.  Without one, `CharacterSystem` takes the
+component of its own.  A new `Character` takes it over.  Without one, `CharacterSteering` takes the
 changes back.
 """
 

@@ -2,14 +2,12 @@
 
 >>> import esper
 >>> import ecs_collide as ec
->>> from ecs_collide.character import Character, install_characters
 >>> floor = esper.create_entity(ec.Position(0, -8), ec.Extents(500, 8))
->>> keys = Character()
+>>> keys = ec.Character()
 >>> hero = esper.create_entity(
 ...     ec.Position(0, 16), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), keys
 ... )
 >>> space = ec.install()
->>> system = install_characters(space)
 >>> keys.walk = 1.0                       # in each frame, from the player's inputs
 >>> for _ in range(60):
 ...     esper.process(1 / 60)
@@ -190,8 +188,8 @@ class Character:
 
     Examples
     --------
-    >>> from ecs_collide.character import Character
-    >>> hero = Character(jump_height=100, time_to_top=0.5)
+    >>> import ecs_collide as ec
+    >>> hero = ec.Character(jump_height=100, time_to_top=0.5)
     >>> hero.jump_speed, hero.gravity
     (400.0, 800.0)
     """
@@ -201,6 +199,8 @@ class Character:
         *FLAGS,
         *("_dash_through", "_lift_speed", "_up", "ground", "memory", "state"),
     )
+
+    moves_itself = True  # gravity and zones act on it by its strides
 
     def __init__(
         self,
@@ -307,8 +307,8 @@ class Character:
 
         Examples
         --------
-        >>> from ecs_collide.character import Character
-        >>> Character.with_jump_speed(400, 800).jump_height
+        >>> import ecs_collide as ec
+        >>> ec.Character.with_jump_speed(400, 800).jump_height
         100.0
         """
         character = cls(**others)
@@ -413,8 +413,8 @@ class Character:
 
         Examples
         --------
-        >>> from ecs_collide.character import Character
-        >>> hero = Character()
+        >>> import ecs_collide as ec
+        >>> hero = ec.Character()
         >>> hero.knock_back((-300, 250), time=0.4)  # to the left, away from an enemy
         """
         self.memory.knock = as_vector(type(self), "knock_back", velocity)

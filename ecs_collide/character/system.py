@@ -1,45 +1,44 @@
-"""The system that moves characters, and `install_characters`, which adds it to a world."""
+"""The steering of characters: wishes become velocities."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import partial
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.changes import hand_over
+from ecs_collide.character.changes import Changes, hand_over
 from ecs_collide.character.character import FIELDS, Character
 from ecs_collide.character.figure import Components, velocity_on
 from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
 from ecs_collide.components.base import shown
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import is_wrong_now, leave_gravity_to, plain_strides
+from ecs_collide.space import is_wrong_now, plain_strides
+from ecs_collide.steering import Steering, add_steering, odd_about_space
 from ecs_collide.sync.fields import sound_vector
 from ecs_collide.sync.quarantine import Wrong
-from ecs_collide.systems import VelocitySystem, add_before_step
 from ecs_collide.zone.zone import Zone, find_wrong_zones
 
 Found: TypeAlias = tuple[int, Components]
 
 
-class CharacterSystem(VelocitySystem):
-    """The system that turns the wishes of all characters into velocities, before each step.
+class CharacterSteering(Steering):
+    """Turn the wishes of all characters into velocities.
 
-    It must run after the game's processors that set the wishes and the velocities of lifts, and
-    before `BroadphaseSystem`: `install_characters` puts it there.  Each character sees the others
-    where they were at the end of the last step.  Those whose
+    Each character sees the others where they were at the end of the last step.  Those whose
     strides are not plain are moved from the lowest to the highest, so ids make no difference.
     """
 
+    kinds = (Character, Changes)
+    rank = 2
     reads = ("position", "extents", "velocity", "whole_sizes", "anchor")
 
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space)
-        leave_gravity_to(space, Character)
         self.take_plain = plain_strides(
             space,
             (
@@ -50,13 +49,12 @@ class CharacterSystem(VelocitySystem):
             partial(velocity_on, space),
         )
 
-    def process(self, *args: Any, **kwargs: Any) -> None:
+    def steer(self, dt: float) -> None:
         """Write the velocities of all characters for the step that follows.
 
         The step skips and reports a character with a wish or an ability that is no number within
         its bounds, and one whose up is along z in 2D.
         """
-        dt = self.space.step_time.before_step(self, args, kwargs)
         hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
@@ -107,47 +105,19 @@ class CharacterSystem(VelocitySystem):
                     raise  # otherwise the step says which number is wrong
 
 
-def install_characters(space: ec.Space) -> CharacterSystem:
-    """Add a `CharacterSystem` to the current world.
-
-    Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority
-    is one higher.  The game's processors that set wishes and move lifts need a priority above
-    that: 132 or more after a plain `install()`.  Calling it again changes nothing.
-
-    Raises
-    ------
-    RuntimeError
-        The space is not installed in this world, or the call is in a processor that runs after
-        the system that it would add.
-    """
-    return add_before_step("install_characters", CharacterSystem, space, 1)
-
-
 _LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height
 
 
 def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
     found = partial(finding_about, entity)
-    runs: Any = esper.get_processor(CharacterSystem)
-    if e.sweeps:
-        yield found(
-            "no_character_system",
-            f"has Character, which a space with motion='swept' does not move: {e.space!r} needs "
-            "install(motion='velocity'), the default",
-        )
-    elif runs is None or runs.space is not e.space:
-        yield found(
-            "no_character_system",
-            f"has Character, and no CharacterSystem of {e.space!r} is in {e.world}: nothing moves "
-            "it; call install_characters(space) after install()",
-        )
+    yield from odd_about_space(e, entity, CharacterSteering)
     needed = (ec.Position, ec.Extents, ec.Velocity)
     missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
     if missing:
         yield found(
             "no_character",
-            f"has Character but no {' and no '.join(missing)}: its CharacterSystem ignores it",
+            f"has Character but no {' and no '.join(missing)}: nothing moves it",
         )
     if e.responses_of(entity)[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
         has = f"{e.responses_of(entity)[0]} instead of" if e.responses_of(entity) else "no"
@@ -174,3 +144,4 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 EXAMINERS[Character] = odd_about_character
+add_steering(CharacterSteering)

@@ -6,7 +6,7 @@ from ecs_collide.components.base import Component
 
 
 class Immersed(Component):
-    """The sum of the zones around a body, which its `ZoneSystem` writes before each step.
+    """The sum of the zones around a body, written before each step.
 
     A game never adds it.  The step does by it what it does by `GravityScale`, `Acceleration` and
     `Damping`.

@@ -132,6 +132,11 @@ class Examined(NamedTuple):
     not_held: Mapping[type, Sequence[int]]
 
 
+def moves_itself(kind: type) -> bool:
+    """Return whether gravity and zones leave bodies with a component of a type to the library."""
+    return getattr(kind, "moves_itself", False)
+
+
 class Examination:
     """One examination of a world and its space."""
 
@@ -233,7 +238,7 @@ class Examination:
 
     def is_left(self, entity: int) -> bool:
         """Return whether the game or one of its systems moves a body, and nothing pulls it."""
-        return self.sweeps or any(kind in self.of(entity) for kind in self.registry.exempt)
+        return self.sweeps or any(map(moves_itself, self.of(entity)))
 
     def is_moving(self, entity: int) -> bool:
         """Return whether a step searches for bodies that an entity may meet."""

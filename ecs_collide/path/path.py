@@ -2,20 +2,18 @@
 
 >>> import esper
 >>> import ecs_collide as ec
->>> from ecs_collide.path import Path, install_paths
 >>> lift = esper.create_entity(
 ...     ec.Position(0, 0), ec.Extents(24, 4), ec.Velocity(0, 0), ec.Carry(),
-...     Path([(0, 0), (0, 90)], speed=60, pause=1.0),
+...     ec.Path([(0, 0), (0, 90)], speed=60, pause=1.0),
 ... )
 >>> space = ec.install()
->>> system = install_paths(space)
 >>> for _ in range(90):                   # 1.5 seconds up
 ...     esper.process(1 / 60)
 >>> esper.component_for_entity(lift, ec.Position)
 Position(0.0, 90.0)
 
 A body on a path is where the path says at the end of every step, however long the steps are.
-Nothing adds up: `PathSystem` sets the velocity that leads from where the body is to where it is to
+Nothing adds up: the velocity is the one that leads from where the body is to where it is to
 be.  Within a step it goes straight there.
 """
 
@@ -79,8 +77,8 @@ class Path:
 
     Examples
     --------
-    >>> from ecs_collide.path import Path
-    >>> path = Path([(0, 0), (30, 0), (30, 40)], speed=10)
+    >>> import ecs_collide as ec
+    >>> path = ec.Path([(0, 0), (30, 0), (30, 40)], speed=10)
     >>> path.at(0), path.at(5), path.at(9)
     ((0.0, 0.0, 0.0), (30.0, 20.0, 0.0), (30.0, 20.0, 0.0))
     """
@@ -137,8 +135,8 @@ class Path:
         Examples
         --------
         >>> import math
-        >>> from ecs_collide.path import Path
-        >>> path = Path.circle((0, 0), 10, speed=math.tau * 10)  # a round in a second
+        >>> import ecs_collide as ec
+        >>> path = ec.Path.circle((0, 0), 10, speed=math.tau * 10)  # a round in a second
         >>> path.at(0), path.at(0.25), path.at(0.5)
         ((10.0, 0.0, 0.0), (0.0, 10.0, 0.0), (-10.0, 0.0, 0.0))
         """
@@ -214,7 +212,7 @@ class Path:
         self._heading = -self._heading
 
     def advance(self, seconds: float) -> None:
-        """Go on for some seconds; `PathSystem` does this in each step.
+        """Go on for some seconds; a step does this.
 
         Raises
         ------

@@ -24,31 +24,17 @@ class StepTime:
 
     def __init__(self) -> None:
         self.source: TimeSource | None = None
-        self._coming: float | None = None  # duration of the coming step, if known
-        self._told: list[object] = []  # the systems that know it
         self._last = 0.0
 
-    def before_step(self, system: object, given: Sequence[Any], named: Mapping[str, Any]) -> float:
-        """Return the duration of the coming step, for a system that runs before it."""
-        if self.source is None:
-            return _given(given, named)
-        # A system that asks twice is in another step; the first one was cut short.
-        if self._coming is None or system in self._told:
-            self._coming = self.source(*given, **named) if callable(self.source) else self.source
-            self._told.clear()
-        self._told.append(system)
-        return self._coming
-
     def begin_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
-        """Return the duration of the step that begins; the same as `before_step` returned."""
-        if self.source is None and given:  # as below, without a call in each step
-            dt: float = given[0]
-            return dt
-        coming = self._coming
-        if coming is None:
-            coming = self.before_step(self, given, named)
-        self._coming, self._last = None, coming
-        return coming
+        """Return the duration of the step that begins."""
+        if self.source is None:
+            if given:  # as below, without a call in each step
+                dt: float = given[0]
+                return dt
+            return _given(given, named)
+        self._last = self.source(*given, **named) if callable(self.source) else self.source
+        return self._last
 
     def within_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float | None:
         """Return the duration that a system in the step receives; None if `install` has ``dt``."""
@@ -72,14 +58,21 @@ def checked_source(dt: object) -> TimeSource | None:
     """Return a valid argument `dt` of `install`, or raise ValueError."""
     if dt is None or callable(dt):
         return dt
-    number: Any = math.nan if isinstance(dt, (bool, np.bool_, str, bytes)) else dt
-    try:
-        seconds = float(number)
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
+    seconds = seconds_of(dt)
     if not 0.0 <= seconds < math.inf:
         raise ValueError(
             f"install(dt={dt!r}) must be the seconds of each step, 0 or more, or a function that "
             "returns them; it gets what esper.process() is given"
         )
     return seconds
+
+
+def seconds_of(dt: Any) -> float:
+    """Return a time as a float, NaN for anything that is no number."""
+    if type(dt) is float:
+        seconds: float = dt
+        return seconds
+    try:
+        return math.nan if isinstance(dt, (bool, np.bool_, str, bytes)) else float(dt)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan

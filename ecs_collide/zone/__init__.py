@@ -1,6 +1,6 @@
-"""Water, wind and low gravity: ``from ecs_collide.zone import Zone, install_zones``."""
+"""Water, wind and low gravity: `Zone`."""
 
-from ecs_collide.zone.system import ZoneSystem, install_zones
-from ecs_collide.zone.zone import Medium, Zone, medium_of
+from ecs_collide.zone.system import ZoneSteering
+from ecs_collide.zone.zone import Zone
 
-__all__ = ["Medium", "Zone", "ZoneSystem", "install_zones", "medium_of"]
+__all__ = ["Zone", "ZoneSteering"]

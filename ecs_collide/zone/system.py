@@ -1,4 +1,4 @@
-"""The system by which zones act on bodies, and `install_zones`, which adds it to a world."""
+"""The effect of zones on bodies, before each step."""
 
 from __future__ import annotations
 
@@ -9,32 +9,39 @@ from typing import Any
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.character import Character
 from ecs_collide.components.immersed import Immersed
-from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.diagnostics.findings import (
+    EXAMINERS,
+    Examination,
+    Finding,
+    finding_about,
+    moves_itself,
+)
 from ecs_collide.space import is_as_stepped
+from ecs_collide.steering import STEERING, Steering, add_steering, odd_about_space
 from ecs_collide.sync.fields import sound_vector
-from ecs_collide.systems import VelocitySystem, add_before_step, is_body_now
 from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
 
 
-class ZoneSystem(VelocitySystem):
-    """The system that tells the bodies in zones how to move, before each step.
+class ZoneSteering(Steering):
+    """Tell the bodies in zones how to move.
 
-    It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
-    `CharacterSystem` does the same for characters.  Which zones act is decided by the boxes at
+    It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  Characters
+    know zones themselves.  Which zones act is decided by the boxes at
     the end of the last step; how much is inside, by the box half a step later at its velocity.  So
     a body without drag bobs for ever, and no higher.  The step applies this from its `Immersed`,
     exactly while the body is wholly inside.
     """
 
-    def process(self, *args: Any, **kwargs: Any) -> None:
+    kinds = (Zone, Immersed)
+    rank = 1
+
+    def steer(self, dt: float) -> None:
         """Write the `Immersed` of all bodies for the step that follows.
 
         The step skips and reports a zone with a number that is not finite, or with `drag` or `walk`
         below 0.
         """
-        dt = self.space.step_time.before_step(self, args, kwargs)
         wrong = find_wrong_zones()
         if wrong or self.has_refused:
             self.refuse(wrong)
@@ -59,12 +66,14 @@ class ZoneSystem(VelocitySystem):
                 inside.setdefault(contact.other(entity), []).append((zone, bounds))
         found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
         if not is_as_stepped(space):
-            found = [each for each in found if is_body_now(each, ec.Sensor, ec.Attached)]
+            found = [each for each in found if _is_body_now(each)]
+        left = [kind for each in STEERING for kind in each.kinds if moves_itself(kind)]
         kinds = space.body_kinds(found) & (ec.BodyKind.DYNAMIC | ec.BodyKind.SENSOR)
         return {
             entity: inside[entity]
             for entity, kind in zip(found, kinds.tolist(), strict=True)
-            if kind == ec.BodyKind.DYNAMIC and not esper.has_component(entity, Character)
+            if kind == ec.BodyKind.DYNAMIC
+            and not any(esper.has_component(entity, own) for own in left)
         }
 
     def _immerse(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
@@ -87,31 +96,17 @@ class ZoneSystem(VelocitySystem):
             known.x, known.y, known.z, known.gravity, known.drag = now
 
 
-def install_zones(space: ec.Space) -> ZoneSystem:
-    """Add a `ZoneSystem` to the current world.
-
-    Call it after `ecs_collide.install`.  It runs before the characters.  Its priority is two higher
-    than that of the first system of the space, 132 after a plain `install()`.  Calling it again
-    changes nothing.  Characters need no `ZoneSystem`.  Their own system knows zones.
-
-    Raises
-    ------
-    RuntimeError
-        The space is not installed in this world, or the call is in a processor that runs after
-        the system that it would add.
-    """
-    return add_before_step("install_zones", ZoneSystem, space, 2)
+def _is_body_now(entity: int) -> bool:
+    """Return whether a body of the last step is still a solid one, on and not attached."""
+    return esper.has_components(entity, ec.Position, ec.Extents) and not any(
+        esper.has_component(entity, kind) for kind in (ec.Disabled, ec.Sensor, ec.Attached)
+    )
 
 
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
     found = partial(finding_about, entity)
-    if not {name for _, name in e.world.systems(e.space)} & {"ZoneSystem", "CharacterSystem"}:
-        yield found(
-            "no_zone_system",
-            f"has Zone, and no ZoneSystem is in {e.world}: it acts on nothing; call "
-            "install_zones(space) after install(), or for characters install_characters(space)",
-        )
+    yield from odd_about_space(e, entity, ZoneSteering)
     needed = (ec.Position, ec.Extents, ec.Sensor)
     missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
     if missing:
@@ -122,3 +117,4 @@ def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 EXAMINERS[Zone] = odd_about_zone
+add_steering(ZoneSteering)

@@ -20,8 +20,7 @@ class Zone:
 
     Give it `Position`, `Extents` and `Sensor`.  It acts on each body by the part of its box that is
     inside, and zones that overlap add up.  So a pool may be made of tiles, and a crate floats
-    where its weight and its lift are equal.  `install_characters` makes it act on characters, and
-    `install_zones` on all other dynamic bodies.
+    where its weight and its lift are equal.  It acts on dynamic bodies, and so on characters.
 
     Attributes
     ----------
@@ -41,10 +40,10 @@ class Zone:
 
     Examples
     --------
-    >>> from ecs_collide.zone import Zone
-    >>> water = Zone(buoyancy=1.5, drag=4, walk=0.5)
-    >>> moon = Zone(gravity=0.2)
-    >>> wind = Zone(flow_x=-120, drag=1)
+    >>> import ecs_collide as ec
+    >>> water = ec.Zone(buoyancy=1.5, drag=4, walk=0.5)
+    >>> moon = ec.Zone(gravity=0.2)
+    >>> wind = ec.Zone(flow_x=-120, drag=1)
     """
 
     gravity: float = 1.0

@@ -90,7 +90,7 @@ def resting(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
 def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
     """Time steps of characters that walk on tiles, with all moves, against plain Slide bodies."""
     import ecs_collide as ec
-    from ecs_collide.character import Character, install_characters
+    from ecs_collide.character import Character
 
     moves = {
         "air_jumps": 1,
@@ -112,9 +112,7 @@ def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
             hero = Character(walk_speed=60, crouch_height=16, **moves)
             hero.walk = 1.0
             esper.create_entity(*body, *([hero] if kind == "characters" else []))
-        space = ec.install(gravity=(0, fall))
-        if kind == "characters":
-            install_characters(space)
+        ec.install(gravity=(0, fall))
     best = dict.fromkeys(worlds, float("inf"))
     for _ in range(rounds):
         for world in worlds:  # in turns

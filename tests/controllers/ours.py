@@ -7,7 +7,7 @@ from math import inf
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.controllers.worlds import GRAVITY, JUMP, Box, World
 
 
@@ -40,7 +40,6 @@ class Ours:
             for box in world.players
         ]  # fmt: skip
         self.space = ec.install(gravity=(0, -GRAVITY))
-        install_characters(self.space)
 
     @staticmethod
     def character(world: World) -> Character:

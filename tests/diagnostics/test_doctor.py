@@ -11,7 +11,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.scenes import another_world, box, mover, of
 from tests.volume import further
 
@@ -784,20 +784,16 @@ def test_a_character_in_a_swept_space_is_told_which_space_it_needs():
     hero = mover((0, 0), (1, 1), (0, 0), ec.Slide())
     esper.add_component(hero, Character())
 
-    (found,) = (each for each in space.doctor() if each.cause == "no_character_system")
+    (found,) = (each for each in space.doctor() if each.cause == "wrong_space")
 
-    assert "motion='swept' does not move" in found.message
+    assert "entity 1 has Character, which works by velocities" in found.message
     assert "install(motion='velocity')" in found.message
-    assert "install_characters" not in found.message
 
 
-def test_a_character_without_its_system_or_without_slide_is_found():
+def test_a_character_without_slide_is_found():
     space = ec.install(up=(0, 1))
     body = [ec.Position(0, 0), ec.Extents(5, 8)]
     hero = esper.create_entity(*body, ec.Velocity(0, 0), Character())
-    assert causes(space.doctor()) == ["no_character_system", "no_slide"]
-
-    install_characters(space)
     assert causes(space.doctor()) == ["no_slide"]
     esper.add_component(hero, ec.Stop())
     assert "Character and Stop instead of Slide" in str(space.doctor())
@@ -812,7 +808,6 @@ def test_a_character_without_its_system_or_without_slide_is_found():
 @pytest.mark.parametrize("up", [(0, 1, 0), (0, 0, -1), (1, 0, 0)])
 def test_a_character_with_lengths_above_its_height_is_found(up):
     space = ec.install(dim=3, up=up)
-    install_characters(space)
     half = tuple(0.9 if part else 50.0 for part in up)
     hero = Character(step_height=1.8, snap_distance=0.0, corner=1.8)
     esper.create_entity(
@@ -833,7 +828,6 @@ def test_a_character_with_lengths_above_its_height_is_found(up):
 @pytest.mark.parametrize("value", [math.nan, -1.0, "9", None])
 def test_an_ability_of_a_character_that_the_game_has_set_wrongly_is_found(value):
     space = ec.install(up=(0, 1))
-    install_characters(space)
     hero = Character()
     esper.create_entity(ec.Position(0, 0), ec.Extents(5, 8), ec.Velocity(0, 0), ec.Slide(), hero)
     hero.fall_speed = value
@@ -849,7 +843,6 @@ def test_a_character_that_the_game_resolves_itself_needs_no_slide():
         pass
 
     space = ec.install(up=(0, 1))
-    install_characters(space)
     space.respond_with(Bouncy, lambda impact: ec.DEFAULT)
     body = [ec.Position(0, 0), ec.Extents(5, 8), ec.Velocity(0, 0)]
     esper.create_entity(*body, Character(), Bouncy())

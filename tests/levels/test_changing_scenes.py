@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.levels.test_tiled_bodies import Load, load, tiles
 
 __all__ = ["load"]  # the fixture
@@ -24,9 +24,7 @@ def place(entity: int) -> ec.Position:
 
 @pytest.fixture
 def space(world: str) -> ec.Space:
-    space = ec.install(gravity=(0, -900))
-    install_characters(space)
-    return space
+    return ec.install(gravity=(0, -900))
 
 
 def create_hero(x: float, y: float, *more: Any) -> tuple[int, Character]:

@@ -12,7 +12,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 
 pytest.importorskip("hypothesis")
 
@@ -54,7 +54,6 @@ class Game:
             for x in (55, 75)
         ]
         self.space = ec.install(gravity=(0, -900))
-        install_characters(self.space)
         self.saved: bytes | None = None
         self.n_changes = 0
 

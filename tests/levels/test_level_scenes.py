@@ -12,9 +12,9 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import levels, testing
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.levels.level import Level
-from ecs_collide.path import Path, install_paths
+from ecs_collide.path import Path
 from ecs_collide.testing.sim import Inputs
 from tests.volume import Volume
 
@@ -74,8 +74,6 @@ def test_hero_carries_a_crate_on_a_lift_through_rooms_that_replace_each_other(wo
     #
     rooms = [make([".......", ".....pd", "......."]), make([".......", ".p....d", "#######"])]
     space = ec.install(gravity=(0, -900))
-    install_characters(space)
-    install_paths(space)
     lift = esper.create_entity(
         ec.Position(25, 12), ec.Extents(8, 2), ec.Velocity(0, 0), ec.Carry(),
         Path([(25, 12), (400, 12)], 60.0),
@@ -199,7 +197,6 @@ class Arenas:
         for (entity, _), score in zip(self.players, self.scores, strict=True):
             esper.add_component(entity, score)
         self.space = ec.install(gravity=(0, -900))
-        install_characters(self.space)
 
     def step(self) -> None:
         keys = self.inputs

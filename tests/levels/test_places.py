@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import levels
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.levels.frame import WorldPoint
 from ecs_collide.levels.level import Level
 from ecs_collide.levels.things import LevelObject, moved
@@ -194,8 +194,7 @@ def test_character_walks_up_a_ramp_and_lands_on_a_platform_in_both_worlds(
         level = room(SLOPES, y_down=y_down)
         sign = -1 if y_down else 1
         with another_world(f"{y_down} {streamed}"):
-            space = ec.install(gravity=(0, -900 * sign))
-            install_characters(space)
+            ec.install(gravity=(0, -900 * sign))
             if streamed:
                 level.stream((-20, -20), (120, 60), chunk=2, at_most=99)
             else:

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.levels.test_tiled_bodies import Load, custom, load, objects, thing, tiles, traits
 
 __all__ = ["load"]  # the fixture
@@ -188,8 +188,7 @@ def test_character_walks_over_a_hill_of_tiles_that_then_loses_its_ramp(
     character = Character(walk_speed=60, acceleration=inf, deceleration=inf, step_height=0)
     body = ec.Position(5, 15), ec.Extents(2, 5), ec.Velocity(0, 0), ec.Slide(), character
     hero = esper.create_entity(*body)
-    space = ec.install(gravity=(0, -900))
-    install_characters(space)
+    ec.install(gravity=(0, -900))
     place = esper.component_for_entity(hero, ec.Position)
     character.walk = 1
     for _ in range(50):

@@ -13,7 +13,6 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.levels import tiled
 from ecs_collide.path import Path as Route
-from ecs_collide.path import install_paths
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2
@@ -494,7 +493,7 @@ def test_lift_follows_the_line_that_its_property_names(load: Load, world: str) -
             )
         }
     )
-    install_paths(ec.install())
+    ec.install()
 
     for _ in range(25):
         esper.process(1 / 60)

@@ -11,7 +11,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.character import Character, CharacterState
 from tests.volume import Volume
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -42,9 +42,7 @@ def hero(left: float, bottom: float, **abilities: float) -> tuple[int, Character
 
 
 def platformer() -> ec.Space:
-    space = ec.install(gravity=GRAVITY)
-    install_characters(space)
-    return space
+    return ec.install(gravity=GRAVITY)
 
 
 def run(n_steps: int, before: Callable[[int], None] = lambda step: None) -> None:

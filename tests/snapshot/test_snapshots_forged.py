@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, Ladder, install_characters
+from ecs_collide.character import Character, Ladder
 from ecs_collide.levels.changes import Cells
-from ecs_collide.path import Path, install_paths
+from ecs_collide.path import Path
 from ecs_collide.snapshot import capture, codec
 from ecs_collide.snapshot.column_codec import Table
 from ecs_collide.snapshot.schema import SnapshotData
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.zone import Zone
 
 pytestmark = [
     pytest.mark.usefixtures("world", "implementation"),
@@ -170,9 +170,6 @@ def cornered() -> ec.Space:
 def played() -> ec.Space:
     """Return a space with the components of the extras, in many of their states."""
     space = ec.install(gravity=(0, -10))
-    install_paths(space)
-    install_characters(space)
-    install_zones(space)
 
     def add(centre: Pair, half: Pair, *components: object) -> int:
         return esper.create_entity(*usual(centre, half), *components)

@@ -15,12 +15,12 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, Ladder, install_characters
+from ecs_collide.character import Character, Ladder
 from ecs_collide.character.changes import Changes
 from ecs_collide.levels.changes import Cells
-from ecs_collide.path import Path, install_paths
+from ecs_collide.path import Path
 from ecs_collide.snapshot.own_types import EXTRAS
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.zone import Zone
 from tests.scenes import box, mover
 from tests.snapshot.test_snapshots import everything
 
@@ -59,14 +59,9 @@ def test_each_type_of_the_library_loads_where_nothing_but_a_space_is_installed(
     assert other.snapshot() == data
 
 
-def test_game_with_all_extras_goes_on_in_a_space_without_them_and_after_their_install(
+def test_game_with_all_extras_goes_on_in_a_space_that_has_not_seen_them(
     elsewhere: Elsewhere,
 ) -> None:
-    def install(space: ec.Space) -> None:
-        install_characters(space)
-        install_paths(space)
-        install_zones(space)
-
     def run(space: ec.Space) -> bytes:
         for _ in range(30):
             esper.process(1 / 60)
@@ -80,14 +75,12 @@ def test_game_with_all_extras_goes_on_in_a_space_without_them_and_after_their_in
     mover((10, 16), (6, 16), (0, 0), ec.Slide(), hero)
     mover((-60, 30), (5, 5), (0, 0), ec.Slide())
     space = ec.install(gravity=(0, -900))
-    install(space)
     hero.walk = 1.0
     run(space)
     data, after = space.snapshot(), run(space)
 
     other = elsewhere()
     other.restore(data)
-    install(other)
 
     assert run(other) == after
 
@@ -192,8 +185,6 @@ def test_mark_of_the_game_is_not_taken_for_a_ladder_of_the_library(elsewhere: El
 
 def test_snapshot_names_only_types_of_the_library_that_entities_have() -> None:
     space = ec.install()
-    install_characters(space)
-    install_paths(space)
     before = space.snapshot()
     entity = esper.create_entity(Character(), Path([(0, 0)], 0.0))
     space.snapshot()

@@ -19,13 +19,12 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.motion import columns
 from ecs_collide.path import Path as Way
-from ecs_collide.path import install_paths
 from ecs_collide.recording.recorder import Recorder
 from ecs_collide.testing.assertions import overlapping_pairs
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.zone import Zone
 from tests import plain
 from tests.build import declare_kernels
 from tests.pressing import towards
@@ -368,9 +367,6 @@ class Adventure(Scene):
         for n in range(3):
             mover((300, 4 + 8 * n), (4, 4), (0, 0), ec.Slide())
         space = ec.install(gravity=(0, -600))
-        install_characters(space)
-        install_paths(space)
-        install_zones(space)
         self.recorder = Recorder(space)
         self.recorder.follow()
         return space

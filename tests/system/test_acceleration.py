@@ -10,7 +10,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.space import leave_gravity_to
 from tests.scenes import another_world, box, mover, of, position, velocity
 from tests.volume import further
@@ -255,7 +255,6 @@ def test_characters_and_bodies_without_gravity_have_none(world, implementation):
         pass
 
     space = ec.install()
-    install_characters(space)
     leave_gravity_to(space, Bullet)
     pull = ec.Acceleration(64, 0)
     floor = box((0, -10), (99, 10))

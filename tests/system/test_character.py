@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterSystem, install_characters
+from ecs_collide.character import Character
 from tests.volume import Volume
 
 DT = 1 / 64  # a power of two: sums of steps are exact
@@ -24,7 +24,6 @@ class Play:
         given = {"walk_speed": WALK, "acceleration": math.inf, "deceleration": math.inf}
         self.hero = Character(**{**given, "step_height": 8.0, **settings})
         self.space = ec.install(dim=dim)
-        install_characters(self.space)
 
     def box(self, low: tuple[float, ...], high: tuple[float, ...], *more: object) -> int:
         centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
@@ -939,15 +938,10 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
             Character(**settings)
     with pytest.raises(ValueError, match="gravity=0"):
         Character.with_jump_speed(300, 0)
-    with pytest.raises(RuntimeError, match="call install"):
-        install_characters(ec.Space())
-    with pytest.raises(ValueError, match="motion='velocity'"):
-        CharacterSystem(ec.Space(motion="swept"))
 
     play = Play()
     play.box((-100, -32), (100, 0))
     play.enter(0, 0)
-    assert install_characters(play.space) is esper.get_processor(CharacterSystem)
     play.hero.up = (0, 0, 1)
     with pytest.warns(RuntimeWarning, match="Character.up is .* must be an axis"):
         esper.process(DT)

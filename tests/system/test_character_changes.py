@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.scenes import box, half, mover, of, position
 
 pytestmark = pytest.mark.usefixtures("world")
@@ -29,7 +29,6 @@ class Hero:
             ec.Slide(), ec.Filter(1, 0xFF), self.keys(sign),
         )  # fmt: skip
         self.space = ec.install(dim=dim)
-        install_characters(self.space)
         self.play(3)
         setattr(of(self.entity, Character), wish, True)
         self.play(3)
@@ -65,7 +64,6 @@ def restore_after_removing(hero: Hero) -> None:
     data = hero.space.snapshot()
     esper.switch_world(f"{esper.current_world}, elsewhere")
     hero.space = ec.install(dim=hero.dim)
-    install_characters(hero.space)
     hero.space.restore(data)
 
 

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.character import Character, CharacterState
 from ecs_collide.character.memory import NOTHING
 from tests.volume import Volume
 
@@ -25,7 +25,6 @@ class Play:
         given = {"walk_speed": 128, "acceleration": math.inf, "deceleration": math.inf}
         self.hero = Character(**{**given, **settings})
         self.space = ec.install()
-        install_characters(self.space)
         self.floor = self.box((-900, -32), (900, 0))
 
     def box(self, low: tuple[float, float], high: tuple[float, float], *more: object) -> int:

@@ -9,8 +9,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, Ladder, install_characters
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.character import Character, CharacterState, Ladder
+from ecs_collide.zone import Zone
 from tests.scenes import box, mover
 
 DT = 1 / 60
@@ -28,7 +28,6 @@ def room(world):
         body = ec.Position(x, y), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), hero
         entity = esper.create_entity(*body)
         space = ec.install()
-        install_characters(space)
         esper.process(DT)
         esper.process(DT)
         return space, entity, hero
@@ -512,8 +511,6 @@ class Raft:
         body = self.place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), self.hero
         self.entity = esper.create_entity(*body)
         self.space = ec.install(gravity=(0, -900))
-        install_characters(self.space)
-        install_zones(self.space)
 
     def steps(self, n: int) -> list[bool]:
         """Take steps, and return whether it stands in each."""
@@ -584,7 +581,6 @@ def test_character_stands_on_a_floor_that_grows(carries: bool) -> None:
     hero = Character()
     player = mover((0, 16), (8, 16), (0, 0), ec.Slide(), hero)
     space = ec.install()
-    install_characters(space)
     esper.process(DT)
     for _ in range(60):
         esper.process(DT)
@@ -602,7 +598,6 @@ def test_character_walks_on_the_belt_of_a_slope(side: int, walk: float) -> None:
     hero = Character(walk_speed=100.0)
     player = mover((-8 * side, 316), (8, 16), (0, 0), ec.Slide(), hero)
     space = ec.install()
-    install_characters(space)
     hero.walk = walk * side
     for _ in range(60):
         esper.process(DT)
@@ -633,7 +628,7 @@ def test_from_a_belt_onto_a_crate_that_rubs_it_steps_and_does_not_fly(world, rat
     hero = Character(walk_speed=120)
     place = ec.Position(-100 * sign, 20)
     esper.create_entity(place, ec.Extents(6, 12), ec.Velocity(0, 0), ec.Slide(), hero)
-    install_characters(ec.install(gravity=(0, -900)))
+    ec.install(gravity=(0, -900))
     hero.walk = sign
     highest = 0.0
     for _ in range(2 * rate):
@@ -674,7 +669,7 @@ def test_where_it_stands_from_the_start_or_walks_over_tiles_and_steps_it_does_no
         esper.create_entity(ec.Position(16 * n, -8 + 4 * (n % 3)), ec.Extents(8, 8))
     hero = Character(walk_speed=120)
     esper.create_entity(ec.Position(0, 16), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
-    install_characters(ec.install())
+    ec.install()
     hero.walk = 1.0
 
     assert landings(80) == []
@@ -697,7 +692,7 @@ def test_on_a_lift_it_lands_as_fast_as_the_two_meet(world, lift):
     esper.create_entity(ec.Position(0, -8), ec.Extents(50, 8), platform, ec.Carry())
     hero = Character(jump_height=100, time_to_top=0.4)
     esper.create_entity(ec.Position(0, 96), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
-    install_characters(ec.install())
+    ec.install()
     (speed,) = landings(60)
 
     assert speed == pytest.approx(math.sqrt(lift**2 + 2 * hero.gravity * 80), rel=0.1)

@@ -8,8 +8,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, install_characters
-from ecs_collide.path import Path, install_paths
+from ecs_collide.character import Character, CharacterState
+from ecs_collide.path import Path
 from tests.scenes import box, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
@@ -42,7 +42,6 @@ def hero(place, **how):
         ec.Position(*place), ec.Extents(6, FEET), ec.Velocity(0, 0), ec.Slide(), character
     )
     space = ec.install()
-    install_characters(space)
     return entity, character, space
 
 
@@ -292,7 +291,7 @@ def test_it_walks_up_a_ramp_in_3d_along_a_wall_beside_it():
     body = esper.create_entity(
         ec.Position(10, 22, 30), ec.Extents(6, FEET, 6), ec.Velocity(0, 0, 0), ec.Slide(), character
     )  # fmt: skip
-    install_characters(ec.install(dim=3))
+    ec.install(dim=3)
     for _ in range(20):
         esper.process(DT)
     character.walk, character.across = 0.6, 0.8
@@ -392,10 +391,8 @@ def test_what_stands_on_a_slope_on_a_path_does_not_creep(holds, points, volume):
     esper.add_component(lift, Path(points, 60, mode="loop"))
     body = mover((3, 40), (6, FEET), (0, 0), ec.Slide())
     space = ec.install(ec.Space(sleep=False, gravity=(0, -900)))
-    install_paths(space)
     if holds == "character":
         esper.add_component(body, Character())
-        install_characters(space)
     for _ in range(60):
         esper.process(DT)
     place = apart(lift, body)
@@ -464,7 +461,6 @@ def test_it_never_gets_higher_by_a_slope_that_is_too_steep(angle, axes, how):
     character = Character(**abilities)
     body = mover(at(-40, 16), size(10, 16), (0, 0), ec.Slide(), character)
     space = ec.install(dim=len(at(0, 0)), up=at(0, 1))
-    install_characters(space)
     esper.process(1 / rate)
     character.walk, character.jump = float(ahead), True
     top = touched = 0.0
@@ -577,8 +573,7 @@ def test_it_lands_on_a_slope_where_it_reaches_it_and_stays(rate, steepness, rest
 @pytest.mark.parametrize("place", [(0, 65), (5, 67.5)])
 def test_a_new_character_on_a_slope_stays_where_it_touches_it(rate, place):
     box((0, 50), (100, 50), ec.Slope("right"))
-    space = ec.install()
-    install_characters(space)
+    ec.install()
     esper.process(1 / rate)
     body = mover(place, (6, FEET), (0, 0), ec.Slide(), Character())
 

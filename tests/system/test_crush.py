@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.scenes import SLOP, box, gaps, in_a_world, mover, position, velocity
 from tests.volume import further
 
@@ -207,8 +207,6 @@ def test_whatever_presses_is_given_up_and_not_the_wall(how, who, rate, sign):
         for x in ([30, 50, 66] if who == "pile" else [30])
     ]
     space = ec.install(gravity=(0, -900))
-    if parts:
-        install_characters(space)
     crushed = set()
     for _ in range(3 * rate):
         esper.process(1 / rate)

@@ -23,7 +23,7 @@ import sys
 import warnings
 import esper
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 
 N_STEPS = int(sys.argv[1])
 known = set(sys.modules)
@@ -40,8 +40,6 @@ def box(x, y, w, h, *more):
 def play(n_steps, **settings):
     """Run a world with everything switched on."""
     space = ec.install(ec.Space(**settings))
-    if "motion" not in settings:
-        install_characters(space)
     recorder = ec.record(space)
     ec.name_categories("hero", "crate")
     box(0, -10, 500, 10)
@@ -66,7 +64,10 @@ def play(n_steps, **settings):
             (ec.Deflect(), [Spike()]),
         ])
     ]
-    hero = box(200, 60, 6, 12, ec.Velocity(0, 0), ec.Slide(), Character(), ec.Random(1))
+    character = Character()
+    hero = box(200, 60, 6, 12, ec.Velocity(0, 0), ec.Slide(), ec.Random(1))
+    if "motion" not in settings:
+        esper.add_component(hero, character)
     sword = box(0, 0, 4, 2, ec.Attached(hero, (10, 0)))
     space.respond_with(Spike, lambda impact: ec.DEFAULT)
     space.filter_pairs(lambda first, second: first != zone, Spike, ec.Deflect)
@@ -76,7 +77,6 @@ def play(n_steps, **settings):
     space.on_contact(lambda contact: None, ec.Slide, ec.Sensor)
     kept = []
     for step in range(n_steps):
-        character = esper.component_for_entity(hero, Character)
         character.walk, character.jump = float(step % 3 - 1), step % 20 == 0
         if step == n_steps // 3:
             esper.component_for_entity(crates[0], ec.Velocity).set(800, 200)

@@ -9,9 +9,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
-from ecs_collide.path import Path, install_paths
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.character import Character
+from ecs_collide.path import Path
+from ecs_collide.zone import Zone
 from tests.scenes import box, mover, of, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -25,10 +25,7 @@ def play(n: int) -> None:
 
 
 def installed(**settings: object) -> ec.Space:
-    space = ec.install(gravity=(0, -600), **settings)
-    for install in (install_characters, install_paths, install_zones):
-        install(space)
-    return space
+    return ec.install(gravity=(0, -600), **settings)
 
 
 def test_level_file_with_a_wrong_fan_is_played_until_the_designer_mends_it() -> None:

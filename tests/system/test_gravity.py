@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterSystem
+from ecs_collide.character import Character
 from ecs_collide.space import leave_gravity_to
 from tests.scenes import box, mover
 
@@ -389,8 +389,7 @@ def test_a_character_keeps_its_own_gravity(world, implementation):
     heights = []
     for gravity in (None, (0.0, -G)):
         esper.switch_world(f"characters {gravity} {implementation}")
-        space = ec.install(gravity=gravity)
-        esper.add_processor(CharacterSystem(space), priority=200)
+        ec.install(gravity=gravity)
         hero = mover((0.0, 50.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
         steps(30)
         heights.append(position(hero).y)
@@ -558,7 +557,6 @@ def test_explain_says_what_gravity_will_close(world):
     bullet = mover((18.0, 3.0), (1.0, 1.0), (0.0, -4.0))
     rail = mover((27.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.LockedAxes(y=True))
     hero = mover((36.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
-    CharacterSystem(space)
     diver = mover((45.0, 3.0), (1.0, 1.0), (0.0, -4.0), ec.Slide())
 
     def gap(entity):

@@ -9,9 +9,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.character.memory import LIFT_SPEEDS
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.zone import Zone
 from tests.pressing import DT, GRAVITY, RESPONSES, SCENES, Pressing
 from tests.scenes import another_world, box, mover
 
@@ -210,7 +210,6 @@ def test_characters_on_each_other_do_the_same_in_any_order():
                 for i, hero in heroes.items()
             }
             space = ec.install()
-            install_characters(space)
             states = []
             for step in range(90):
                 for _, hero in sorted(heroes.items()):
@@ -232,7 +231,7 @@ def test_a_character_between_two_walls_and_on_two_tiles_takes_the_left_ones_in_a
             tiles = {x: box((x, -5), (5, 5)) for x in (left / 4, -left / 4)}
             hero = Character(wall_jump_speed=100, wall_slide_speed=10)
             mover((0, 40), (10, 16), (0, 0), hero, ec.Slide())
-            install_characters(ec.install())
+            ec.install()
             hero.walk = 0.25  # towards the right wall, so that it slides down
             for _ in range(20):
                 esper.process(1 / 60)
@@ -253,7 +252,6 @@ def test_a_character_that_walks_down_onto_two_tiles_is_on_the_left_one_in_any_or
             hero = Character(walk_speed=60)
             player = mover((-20, 20), (5, 16), (0, 0), hero, ec.Slide())
             space = ec.install()
-            install_characters(space)
             hero.walk = 1.0
             while space.position_of(player)[0] < 5:
                 esper.process(1 / 60)
@@ -272,7 +270,6 @@ def test_a_pool_of_tiles_floats_a_crate_alike_in_any_order():
                 box((x, y), (5, 5), water, ec.Sensor())
             crate = mover((0.3, 10), (7, 7.3), (0, 0), ec.Slide())
             space = ec.install(gravity=(0, -900))
-            install_zones(space)
             for _ in range(60):
                 esper.process(1 / 60)
             return space.position_of(crate)

@@ -9,8 +9,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
-from ecs_collide.path import Path, PathSystem, install_paths
+from ecs_collide.character import Character
+from ecs_collide.path import Path
 from ecs_collide.path.path import _turned
 
 DT = 1 / 60
@@ -23,9 +23,7 @@ def lift(path, at=None, *more):
 
 
 def start(**settings):
-    space = ec.install(**settings)
-    install_paths(space)
-    return space
+    return ec.install(**settings)
 
 
 def place_of(entity):
@@ -216,7 +214,6 @@ def test_rider_never_leaves_its_lift(world, path, who):
         ec.Position(x, y + 10), ec.Extents(4, 8), ec.Velocity(0, 0), ec.Slide(), *more
     )
     space = start(gravity=(0, -900))
-    install_characters(space)
     esper.process(DT)
     esper.process(DT)
 
@@ -323,24 +320,6 @@ def test_what_makes_no_sense_is_refused(make, message):
         make()
 
 
-def test_paths_are_installed_once_after_the_space(world):
-    with pytest.raises(RuntimeError, match="call install\\(\\) first"):
-        install_paths(ec.Space())
-    space = ec.install()
-    system = install_paths(space)
-
-    assert install_paths(space) is system
-    assert isinstance(system, PathSystem)
-    assert system.priority > install_characters(space).priority
-    with pytest.raises(TypeError, match="must be given a Space"):
-        PathSystem(None)
-
-
-def test_space_that_is_moved_by_positions_has_no_paths(world):
-    with pytest.raises(ValueError, match="motion='velocity'"):
-        install_paths(ec.install(motion="swept"))
-
-
 def test_doctor_finds_a_path_that_nothing_moves(world):
     esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Path(CORNERS, 1))
     space = ec.install()
@@ -348,13 +327,12 @@ def test_doctor_finds_a_path_that_nothing_moves(world):
 
     found = {finding.cause for finding in space.doctor()}
 
-    assert {"no_path_system", "no_path"} <= found
+    assert found == {"no_path"}
 
 
 @pytest.mark.usefixtures("world")
 def test_walker_on_a_ship_of_several_boxes_neither_stops_at_its_seams_nor_leaves_it():
     space = start(gravity=(0, -900))
-    install_characters(space)
     ec.name_categories("ship")
     corners = [(0.3, 0.1), (211.7, 93.3), (-120.9, 170.7)]
     for column in range(12):

@@ -10,10 +10,18 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterSystem, install_characters
+from ecs_collide.character import Character, CharacterSteering
 from ecs_collide.character.memory import ABILITIES, ENDLESS
 from ecs_collide.zone import Zone
 from tests.volume import Volume
+
+
+def steering_of(space: ec.Space) -> CharacterSteering:
+    """Return what steers the characters of a space, also before there are any."""
+    steering = esper.get_processor(ec.BroadphaseSystem).steering
+    if CharacterSteering not in steering:
+        steering[CharacterSteering] = CharacterSteering(space)
+    return steering[CharacterSteering]
 
 
 class Street:
@@ -24,7 +32,7 @@ class Street:
         up = self.random.choice([1, -1])
         self.dim, self.up = dim, up
         self.space = ec.install(dim=dim, up=(0, up) if dim == 2 else (0, up, 0))
-        self.system = install_characters(self.space)
+        self.steering = steering_of(self.space)
         self.n_plain = self.n_taken = 0
         self.follow(is_plain)
         ground = self.random.choice([0.0, 37.3])
@@ -69,7 +77,7 @@ class Street:
 
     def follow(self, is_plain: bool) -> None:
         """Count the plain strides of the system, or have it take none."""
-        take = self.system.take_plain
+        take = self.steering.take_plain
 
         def counted(found: list[object], n: int, dt: float) -> int:
             self.n_taken += n == 0 and len(found)
@@ -77,7 +85,7 @@ class Street:
             self.n_plain += end - n
             return end
 
-        self.system.take_plain = counted
+        self.steering.take_plain = counted
 
     def play(self, steps: int) -> list[bytes]:
         bits = []
@@ -147,8 +155,8 @@ class Hall:
         self.entity = esper.create_entity(
             ec.Position(0, 16), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), self.hero
         )
-        self.system = install_characters(self.space)
-        take = self.system.take_plain
+        self.steering = steering_of(self.space)
+        take = self.steering.take_plain
 
         def noted(found: list[object], n: int, dt: float) -> int:
             end = take(found, n, dt)
@@ -156,7 +164,7 @@ class Hall:
                 self.is_plain = end > 0
             return end
 
-        self.system.take_plain = noted
+        self.steering.take_plain = noted
         self.hero.walk = 1.0
         self.step(20)
 
@@ -341,9 +349,9 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> Non
         hero.walk = way
         body = place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
         esper.create_entity(*body, ec.Filter(categories=2, mask=mask))
-    system = install_characters(ec.install())
-    take, n_plain = system.take_plain, []
-    system.take_plain = lambda found, n, dt: n_plain.append(take(found, n, dt)) or n_plain[-1]
+    steering = steering_of(ec.install())
+    take, n_plain = steering.take_plain, []
+    steering.take_plain = lambda found, n, dt: n_plain.append(take(found, n, dt)) or n_plain[-1]
     for _ in range(3):
         esper.process(1 / 60)
     n_plain.clear()
@@ -358,8 +366,7 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> Non
 
 @pytest.mark.usefixtures("world")
 def test_plain_walk_in_two_directions_is_no_faster() -> None:
-    space = ec.install(dim=3)
-    install_characters(space)
+    ec.install(dim=3)
     esper.create_entity(ec.Position(0, -20, 0), ec.Extents(900, 20, 900))
     hero, velocity = Character(walk_speed=100), ec.Velocity(0, 0)
     body = ec.Position(0, 16, 0), ec.Extents(8, 16, 8), velocity, ec.Slide(), hero
@@ -412,7 +419,7 @@ def test_ground_that_a_processor_deletes_in_the_same_step_is_no_ground() -> None
     hall = Hall()
 
     esper.delete_entity(hall.floor)
-    hall.system.process(1 / 64)
+    hall.steering.steer(1 / 64)
 
     assert not hall.is_plain
     assert not hall.hero.on_ground
@@ -424,11 +431,3 @@ def test_saved_character_has_no_trace_of_plain_strides(world: str) -> None:
     hall.hero.memory.plain = 0
     assert hall.hero.to_bytes() == before
     assert struct.calcsize("q") < len(before)
-
-
-def test_characters_need_their_world(world: str) -> None:
-    hall = Hall()
-    esper.switch_world(f"{world} elsewhere")
-    with pytest.raises(RuntimeError, match="is current"):
-        hall.system.process(1 / 60)
-    assert isinstance(hall.system, CharacterSystem)

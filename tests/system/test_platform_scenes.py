@@ -6,9 +6,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, Ladder, install_characters
-from ecs_collide.path import Path, install_paths
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.character import Character, CharacterState, Ladder
+from ecs_collide.path import Path
+from ecs_collide.zone import Zone
 
 DT = 1 / 60
 CLOSE = pytest.approx
@@ -19,9 +19,6 @@ class Stage:
 
     def __init__(self) -> None:
         self.space = ec.install(gravity=(0, -900))
-        install_paths(self.space)
-        install_characters(self.space)
-        install_zones(self.space)
 
     def box(self, x: float, y: float, half_x: float, half_y: float, *more: object) -> int:
         return esper.create_entity(ec.Position(x, y), ec.Extents(half_x, half_y), *more)

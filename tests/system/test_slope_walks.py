@@ -9,8 +9,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
-from ecs_collide.path import Path, install_paths
+from ecs_collide.character import Character
+from ecs_collide.path import Path
 from tests.scenes import mover, position, set_velocity, velocity
 from tests.terrain import ground_below, terrain
 
@@ -49,7 +49,6 @@ class Walk:
             self.character,
         )  # fmt: skip
         self.space = ec.install(dim=dim)
-        install_characters(self.space)
         self.lifts = [entity for entity, _ in esper.get_component(ec.Carry)]
         self.origin = position(self.lifts[0], dim) if moves else (0.0,) * dim
         for _ in range(5):
@@ -66,7 +65,6 @@ class Walk:
             start = position(lift, self.dim)
             points = [[a + b for a, b in zip(start, part, strict=True)] for part in way]
             esper.add_component(lift, Path([start, *points], 3 * self.tile, mode="loop"))
-        install_paths(self.space)
 
     def now(self):
         return position(self.lifts[0], self.dim) if self.lifts else self.origin

@@ -10,7 +10,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from tests.scenes import (
     SLOP,
     another_world,
@@ -1167,7 +1167,6 @@ def test_a_character_that_meets_a_sliding_enemy_takes_few_impacts():
     )
     enemy = mover((60, 80 + 34 + 12), (8, 12), (-50, 0), ec.Slide(), ec.Mass(5))
     space = ec.install()
-    install_characters(space)
     character.walk = 1.0
     met = 0
 

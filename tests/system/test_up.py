@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.space import find_differences
 from tests.scenes import box, mover, position
 
@@ -84,8 +84,7 @@ def test_a_character_walks_and_jumps_the_way_that_is_up():
     keys = Character()
     assert keys.up is None
     hero = mover((0, -16), (10, 16), (0, 0), ec.Slide(), keys)
-    space = ec.install(up=(0, -1))
-    install_characters(space)
+    ec.install(up=(0, -1))
     for _ in range(30):
         esper.process(1 / 60)
     assert keys.on_ground

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, Ladder, install_characters
+from ecs_collide.character import Character, Ladder
 from ecs_collide.character.character import FIELDS as OF_CHARACTER
 from ecs_collide.character.memory import ENDLESS
-from ecs_collide.path import Path, install_paths
+from ecs_collide.path import Path
 from ecs_collide.path.path import FIELDS as OF_PATH
-from ecs_collide.zone import Zone, install_zones
+from ecs_collide.zone import Zone
 from ecs_collide.zone.zone import FIELDS as OF_ZONE
 from tests.scenes import box, mover, of, position
 from tests.volume import Volume
@@ -72,8 +72,6 @@ class Level:
         self.swimmer = self.person((230, 60, *z))
         self.other = self.person((500, 16, *z))
         self.space = ec.install(dim=dim, gravity=(0, -300, 0)[:dim], **settings)
-        for install in (install_characters, install_paths, install_zones):
-            install(self.space)
         self.play(4)
         of(self.other, Character).walk = 1.0
 

@@ -8,8 +8,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, install_characters
-from ecs_collide.zone import Medium, Zone, ZoneSystem, install_zones, medium_of
+from ecs_collide.character import Character, CharacterState
+from ecs_collide.zone import Zone
+from ecs_collide.zone.zone import Medium, medium_of
 from tests.scenes import another_world
 
 DT = 1 / 64
@@ -38,9 +39,7 @@ def velocity_of(entity):
 
 @pytest.fixture
 def space(world):
-    space = ec.install(gravity=(0, -512))
-    install_zones(space)
-    return space
+    return ec.install(gravity=(0, -512))
 
 
 # -- what is inside --
@@ -131,7 +130,7 @@ def test_wind_carries_by_its_drag(space):
 
 @pytest.mark.parametrize("rate", [30, 60, 144])
 def test_wind_and_friction_balance_at_the_same_speed_for_any_dt(rate, world, implementation):
-    install_zones(ec.install(gravity=(0, -900)))
+    ec.install(gravity=(0, -900))
     esper.create_entity(ec.Position(0, -20), ec.Extents(5000, 20), ec.Friction(0.3, rule="max"))
     zone((-5000, 0), (5000, 200), flow_x=120, drag=6)
     box = crate(0, 12, half=(12, 12))
@@ -145,7 +144,6 @@ def test_wind_and_friction_balance_at_the_same_speed_for_any_dt(rate, world, imp
 @pytest.mark.parametrize("rate", [30, 60, 144])
 def test_path_in_a_zone_is_the_same_for_any_dt(rate, world, implementation):
     space = ec.install(gravity=(0, -900))
-    install_zones(space)
     zone((-500, -5000), (5000, 5000), gravity=0.25, flow_x=40, drag=2)
     box = crate(0, 0, ec.GravityScale(2), ec.Acceleration(0, 50))
     esper.process(1e-9)  # from now on its zone is known
@@ -162,7 +160,6 @@ def test_path_in_a_zone_is_the_same_for_any_dt(rate, world, implementation):
 @pytest.mark.parametrize("rate", [30, 60, 144])
 def test_crate_without_drag_bobs_for_ever_and_no_higher(rate, world, implementation, volume):
     space = ec.install(gravity=(0, -512))
-    install_zones(space)
     zone((-200, -400), (200, 0), buoyancy=2.0)
     box = crate(0, 5)  # 5 above where it floats
     heights = []
@@ -244,29 +241,10 @@ def test_zone_refuses_what_makes_no_sense(space):
             Zone(**settings)
 
 
-@pytest.mark.parametrize("install", [install_zones, install_characters])
-def test_zone_without_a_system_is_found_by_the_doctor(world, install):
-    space = ec.install()
-    zone((0, 0), (1, 1))
-
-    assert "has Zone, and no ZoneSystem is in" in str(space.doctor())
-    install(space)
-    assert not space.doctor()
-
-
 def test_zone_that_is_no_sensor_is_found_by_the_doctor(space):
     esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Zone())
 
     assert "has Zone but no Sensor" in str(space.doctor())
-
-
-def test_zones_need_the_space_of_their_world(world):
-    with pytest.raises(RuntimeError, match="call install"):
-        install_zones(ec.Space())
-    with pytest.raises(ValueError, match="motion='velocity'"):
-        ZoneSystem(ec.Space(motion="swept"))
-    space = ec.install()
-    assert install_zones(space) is install_zones(space)
 
 
 @pytest.mark.parametrize("axis", [-1, 1])
@@ -281,7 +259,6 @@ def test_mirrored_pool_and_another_order_of_creation_give_the_mirrored_bits(axis
                 lambda: crate(-45 * axis, 80, ec.Deflect(0.5)),
             ]
             made = {n: make[n]() for n in order}
-            install_zones(space)
             run(200)
             ends.append(
                 [(axis * space.position_of(made[n])[0], velocity_of(made[n]).y) for n in (1, 2)]
@@ -297,16 +274,13 @@ def test_mirrored_pool_and_another_order_of_creation_give_the_mirrored_bits(axis
 @pytest.mark.parametrize("more", [(), (ec.Carry(),)], ids=["", "that carries"])
 @pytest.mark.parametrize("mass", [1, 20])
 @pytest.mark.parametrize("rate", [30, 60, 144])
-@pytest.mark.parametrize("first", [install_zones, install_characters], ids=["zones", "characters"])
-def test_character_stands_walks_and_jumps_on_a_crate_that_floats(first, rate, mass, more, world):
+def test_character_stands_walks_and_jumps_on_a_crate_that_floats(rate, mass, more, world):
     zone((-300, -200), (300, 0), buoyancy=1.5, drag=5.0)
     box = crate(0, 0, ec.Mass(mass), *more, half=(40, 12))
     hero = Character(walk_speed=60, jump_height=60)
     body = ec.Position(-20, 40), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
     entity = esper.create_entity(*body)
     space = ec.install(gravity=(0, -900))
-    for install in (first, install_zones, install_characters):
-        install(space)
 
     def stands(seconds):
         for _ in range(round(seconds * rate)):
@@ -342,7 +316,6 @@ def swimmer(world):
         body = ec.Position(x, y), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
         entity = esper.create_entity(*body)
         space = ec.install()
-        install_characters(space)
         run(1)
         return space, entity, hero
 
@@ -450,7 +423,6 @@ def test_draught_lifts_a_character(swimmer):
 def test_zone_acts_on_a_character_once_though_both_systems_run(swimmer):
     zone((-500, -400), (500, 0), buoyancy=2.0, drag=5.0)
     space, entity, _ = swimmer(0, -20)
-    install_zones(space)
 
     run(600)
 

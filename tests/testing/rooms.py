@@ -7,7 +7,7 @@ import itertools
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 
 TILE = 16
 
@@ -146,7 +146,6 @@ class Room:
                 elif letter != ".":
                     for x in columns:
                         self.add(letter, x, y, 1)
-        install_characters(self.space)
         esper.add_processor(Lifts(), priority=500)
         self.space.on_collision(self.take, Player, Key)
         self.space.on_collision(self.die, Player, Spikes)

@@ -318,14 +318,14 @@ def test_character_that_walks_by_whole_numbers_passes_with_options(folder, optio
         """
         import esper
         import ecs_collide as ec
-        from ecs_collide.character import Character, install_characters
+        from ecs_collide.character import Character
 
         def test_walk(sim):
             hero = Character()
             esper.create_entity(ec.Position(0, -10), ec.Extents(300, 10))
             body = ec.Position(0, 4), ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide()
             esper.create_entity(*body, hero)
-            install_characters(ec.install())
+            ec.install()
             for step in range(12):
                 hero.walk = (step % 3) - 1
                 sim.step()

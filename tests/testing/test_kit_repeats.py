@@ -12,7 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import testing
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character
 from ecs_collide.recording.recording import Recording
 from ecs_collide.testing import places
 from ecs_collide.testing.logs import explain_log, format_log, require_live
@@ -268,7 +268,6 @@ class Hero(Game):
         self.hero = Character()
         body = ec.Position(-40, 4), ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide()
         esper.create_entity(*body, self.hero)
-        install_characters(self.space)
 
     def step(self):
         self.hero.walk = self.keys.right - 0

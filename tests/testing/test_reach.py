@@ -142,7 +142,6 @@ class TutorialGame:
     def __init__(self, inputs, hero):
         self.inputs, self.hero = inputs, hero
         self.space = ec.install()
-        ec.character.install_characters(self.space)
 
     def step(self):
         self.hero.walk = float(self.inputs.right) - float(self.inputs.left)

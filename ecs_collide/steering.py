@@ -1,0 +1,107 @@
+"""What sets velocities before each step, for components of the library such as `Path`.
+
+The packages of these components add their classes to `STEERING` when they are imported, so a game
+that imports none of them does nothing for them in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from ecs_collide.components.component_map import Components
+from ecs_collide.diagnostics.findings import Examination, Finding, finding_about, moves_itself
+from ecs_collide.space import Space, leave_gravity_to, refuse_bodies
+from ecs_collide.sync.quarantine import Wrong
+
+
+class Steering:
+    """The base of what `BroadphaseSystem` runs before each step of a space.
+
+    It runs from the first step in which an entity of the world has one of its components.
+
+    Attributes
+    ----------
+    kinds : tuple of type
+        The components that make it run: the game's, then those that it adds itself.
+    rank : int
+        Lower ones run first.
+    reads : tuple of str
+        The arguments of `Components` whose defaults it relies on.
+    """
+
+    kinds: ClassVar[tuple[type, ...]]
+    rank: ClassVar[int]
+    reads: ClassVar[tuple[str, ...]] = ("velocity",)
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.has_refused = False
+        for kind in self.kinds:
+            if moves_itself(kind):
+                leave_gravity_to(space, kind)
+
+    @classmethod
+    def fits(cls, space: Space) -> bool:
+        """Return whether it can work in a space.
+
+        Raises
+        ------
+        ValueError
+            It cannot, and an entity of the world has the game's component.
+        """
+        misfit = cls.misfit(space.motion == "swept", space.components)
+        having = space.world.having(cls.kinds[0])
+        if misfit is not None and having:
+            raise ValueError(f"entity {min(having)} has {cls.kinds[0].__name__}, {misfit}")
+        return misfit is None
+
+    @classmethod
+    def misfit(cls, sweeps: bool, components: Components) -> str | None:
+        """Return why it cannot work in a space, None if it can."""
+        if sweeps:
+            return (
+                "which works by velocities, and this space is moved by positions: make it with "
+                "install(motion='velocity'), the default"
+            )
+        usual = Components()
+        custom = [each for each in cls.reads if getattr(components, each) != getattr(usual, each)]
+        if custom:
+            return (
+                f"which needs the default {' and '.join(custom)} of Components, and this space "
+                f"has {components!r}"
+            )
+        return None
+
+    def steer(self, dt: float) -> None:
+        """Set the velocities for the step of `dt` seconds that follows."""
+        raise NotImplementedError
+
+    def refuse(self, wrong: Mapping[int, Wrong]) -> None:
+        """Let the coming step skip and report bodies, each with its wrong field.
+
+        Call it in each step with a wrong field, and in the one after.
+        """
+        refuse_bodies(self.space, self, wrong)
+        self.has_refused = bool(wrong)
+
+
+STEERING: list[type[Steering]] = []
+"""The subclasses whose packages are imported, by rank."""
+
+STEERED: set[type] = set()
+"""The components that make them run."""
+
+
+def add_steering(kind: type[Steering]) -> None:
+    """Add a subclass, which all spaces then run."""
+    STEERED.update(kind.kinds)
+    STEERING.append(kind)
+    STEERING.sort(key=lambda each: each.rank)
+
+
+def odd_about_space(e: Examination, entity: int, kind: type[Steering]) -> Iterator[Finding]:
+    """Yield the finding that a component cannot work in this space, for `Space.doctor`."""
+    misfit = kind.misfit(e.sweeps, e.registry.components)
+    if misfit is not None:
+        yield finding_about(entity, "wrong_space", f"has {kind.kinds[0].__name__}, {misfit}")
