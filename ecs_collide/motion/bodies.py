@@ -592,16 +592,12 @@ class Bodies:
     @cython.ccall
     def seen_centre_of(self, i: cython.Py_ssize_t) -> tuple:
         """Return the centre at the end of the last step."""
-        if self.dim == 2:
-            return (self.seen_centre[i, 0], self.seen_centre[i, 1])
-        return (self.seen_centre[i, 0], self.seen_centre[i, 1], self.seen_centre[i, 2])
+        return vector_of(flat(self.seen_centre), self.dim * i, self.dim)
 
     @cython.ccall
     def seen_velocity_of(self, i: cython.Py_ssize_t) -> tuple:
         """Return the velocity that its component had when it was last read or written."""
-        if self.dim == 2:
-            return (self.seen_velocity[i, 0], self.seen_velocity[i, 1])
-        return (self.seen_velocity[i, 0], self.seen_velocity[i, 1], self.seen_velocity[i, 2])
+        return vector_of(flat(self.seen_velocity), self.dim * i, self.dim)
 
     @cython.inline
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -995,3 +991,11 @@ def flat(view: cython.double[:, ::1]) -> cython.p_double:
     if cython.compiled:
         return cython.address(view[0, 0])
     return view.cast("B").cast("d") if view.shape[0] > 0 else view
+
+
+@cython.cfunc
+def vector_of(numbers: cython.p_double, at: cython.Py_ssize_t, dim: cython.int) -> tuple:
+    """Return the `dim` numbers from index `at` on as a tuple."""
+    if dim == 2:
+        return (numbers[at], numbers[at + 1])
+    return (numbers[at], numbers[at + 1], numbers[at + 2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.motion.bodies import flat
+from ecs_collide.motion.bodies import flat, vector_of
 from ecs_collide.narrowphase.packed import bytes_of, packed_rows
 
 # The phase of a step in which a contact event was found; it orders events of one time.
@@ -199,23 +199,19 @@ class EventBuffer:
     @cython.ccall
     def collision_row(self, n: cython.Py_ssize_t) -> tuple:
         """Return a collision as a tuple in the order of `events.collision_dtype`."""
-        k: cython.Py_ssize_t = NORMAL + self.dim  # the first number after the normal
+        dim: cython.int = self.dim
+        numbers: cython.p_double = self.flat_numbers
+        normal: cython.Py_ssize_t = self.width * n + NORMAL
+        at: cython.Py_ssize_t = normal + dim + 1  # the first number after normal and speed
 
         return (
-            self.time[n], self.exit[n], self.first[n], self.second[n], self._vector(n, NORMAL),
-            self.codes[n, EVENT_KIND], self.numbers[n, k], self._vector(n, k + 1),
-            self._vector(n, k + 1 + self.dim), self._vector(n, k + 1 + 2 * self.dim),
-            self._vector(n, k + 1 + 3 * self.dim), self._vector(n, k + 1 + 4 * self.dim),
-            self._vector(n, k + 1 + 5 * self.dim), self.impulse[n],
-            (self.solid_first[n], self.solid_second[n]), self.codes[n, OUTCOME],
+            self.time[n], self.exit[n], self.first[n], self.second[n],
+            vector_of(numbers, normal, dim), self.codes[n, EVENT_KIND], numbers[at - 1],
+            vector_of(numbers, at, dim), vector_of(numbers, at + dim, dim),
+            vector_of(numbers, at + 2 * dim, dim), vector_of(numbers, at + 3 * dim, dim),
+            vector_of(numbers, at + 4 * dim, dim), vector_of(numbers, at + 5 * dim, dim),
+            self.impulse[n], (self.solid_first[n], self.solid_second[n]), self.codes[n, OUTCOME],
         )  # fmt: skip
-
-    @cython.cfunc
-    def _vector(self, n: cython.Py_ssize_t, k: cython.Py_ssize_t) -> tuple:
-        """Return the vector that begins in column k of `numbers`."""
-        if self.dim == 2:
-            return (self.numbers[n, k], self.numbers[n, k + 1])
-        return (self.numbers[n, k], self.numbers[n, k + 1], self.numbers[n, k + 2])
 
     def contact_rows(self) -> list:
         """Return the begins and ends as tuples in the order of `events.contact_dtype`, by time."""

@@ -21,7 +21,7 @@ from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, STACK_R
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
-from ecs_collide.motion.bodies import Bodies, flat
+from ecs_collide.motion.bodies import Bodies, flat, vector_of
 from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
 from ecs_collide.sync.body_lists import RowOf
@@ -661,19 +661,13 @@ class Search:
         if self.kind == QueryKind.REGION:
             return id
         self._describe(i)
+        first: tuple = vector_of(self.hit, 1, self.dim)
         if self.kind == QueryKind.NEAR:
-            return id, self.hit[0], self._vector(1)
+            return id, self.hit[0], first
+        second: tuple = vector_of(self.hit, 1 + self.dim, self.dim)
         if self.kind == QueryKind.RAY:
-            return id, self.hit[0], self._vector(1), self._vector(1 + self.dim)
-        depth: cython.double = self.hit[1 + 2 * self.dim]
-        return id, self.hit[0], self._vector(1), self._vector(1 + self.dim), depth
-
-    @cython.cfunc
-    def _vector(self, at: cython.Py_ssize_t) -> tuple:
-        """Return the vector that begins at index `at` of `hit`."""
-        if self.dim == 2:
-            return self.hit[at], self.hit[at + 1]
-        return self.hit[at], self.hit[at + 1], self.hit[at + 2]
+            return id, self.hit[0], first, second
+        return id, self.hit[0], first, second, self.hit[1 + 2 * self.dim]
 
     def _describe(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the key and the other results of the item found at `i` into `hit`."""

@@ -37,7 +37,7 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.attachments import Attachments
-from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies, vector_of
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
@@ -130,6 +130,7 @@ class ImpactLoop:
     # pairs and bodies that reached their limits in this step
     n_pair_limit: ReadOnly[cython.longlong]
     n_sweep_limit: ReadOnly[cython.longlong]
+    vector: cython.double[3]  # scratch
 
     def __init__(
         self,
@@ -164,6 +165,8 @@ class ImpactLoop:
         self.hands_all_over = False
         self.began_at = self.pending = -1
         self.is_set = self.is_changed = self.is_chosen = False
+        if not cython.compiled:
+            self.vector = [0.0] * 3
         self.begin_step()
 
     @cython.ccall
@@ -1072,14 +1075,9 @@ class ImpactLoop:
     @cython.ccall
     def place_now(self, i: cython.Py_ssize_t) -> tuple:
         """Return a body's centre at the present time of the step."""
-        if self.bodies.dim == 2:
-            return (self._centre_now(i, 0), self._centre_now(i, 1))
-        return (self._centre_now(i, 0), self._centre_now(i, 1), self._centre_now(i, 2))
-
-    @cython.cfunc
-    @cython.inline
-    def _centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.step.now))
+        for k in range(self.bodies.dim):
+            self.vector[k] = self.bodies.into_world(k, self.bodies.centre_at(i, k, self.step.now))
+        return vector_of(self.vector, 0, self.bodies.dim)
 
     def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return a body's half size at the present time of the step."""
@@ -1088,9 +1086,9 @@ class ImpactLoop:
     @cython.ccall
     def velocity_now(self, i: cython.Py_ssize_t) -> tuple:
         """Return the velocity that a body has of itself at the present time of the step."""
-        if self.bodies.dim == 2:
-            return (self._velocity_now(i, 0), self._velocity_now(i, 1))
-        return (self._velocity_now(i, 0), self._velocity_now(i, 1), self._velocity_now(i, 2))
+        for k in range(self.bodies.dim):
+            self.vector[k] = self._velocity_now(i, k)
+        return vector_of(self.vector, 0, self.bodies.dim)
 
     @cython.cfunc
     def _velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
