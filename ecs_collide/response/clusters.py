@@ -353,6 +353,8 @@ class Clusters(SharedMotion):
             self._end_merges()
         for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
             if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
+                if self.gravity.is_on:
+                    self._share_kick(n)  # whoever joined last may fall since another instant
                 self._share(n)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
@@ -649,10 +651,11 @@ class Clusters(SharedMotion):
             return 0.0
         return self.gravity.kick[i, k]
 
-    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body at this instant; if it falls, its path has another one."""
-        velocity: cython.double = self.final_velocity(i, k)
-
+    @cython.inline
+    def at_instant(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.double:
+        """Return the velocity at this instant of a body whose path has `velocity`, which may fall."""
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return velocity
         return self.gravity.velocity_at(i, k, velocity, self.step.now)

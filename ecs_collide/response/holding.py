@@ -122,7 +122,9 @@ class Holding:
         b.interrupt_rest(i)
         b.forget_drift(i)
         for k in range(b.dim):
-            b.saved_motion[i, k] = self.clusters.velocity_now(i, k)
+            b.saved_motion[i, k] = self.clusters.at_instant(
+                i, k, self.clusters.final_velocity(i, k)
+            )
             if self.clusters.gravity.is_on:
                 self.clusters.gravity.hold(i, k)
             b.saved_motion[i, b.dim + k] = b.growth[i, k]

@@ -107,8 +107,9 @@ class SlopeResponse:
         if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
             return 0.0
         for k in range(self.bodies.dim):
-            velocity: cython.double = self.clusters.final_velocity(s.body, k)
-            velocity -= self.clusters.kick_of(s.body, k)
+            velocity: cython.double = self.clusters.at_instant(
+                s.body, k, self.clusters.velocity_of(s.body, k)
+            )
             speed += (self.bodies.velocity[s.slope, k] - velocity) * s.normal_on(k)
             speed += self.bodies.growth[s.body, k] * abs(s.normal_on(k))
         return speed

@@ -169,12 +169,13 @@ class Solver:
     def closing_speed(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return how fast the faces of a pair close at this instant, without kicks."""
+        """Return how fast the faces of a pair close at this instant."""
         c: Clusters = self.clusters
+        one: cython.double = c.at_instant(i, k, c.velocity_of(i, k))
+        two: cython.double = c.at_instant(j, k, c.velocity_of(j, k))
 
         return sign * (
-            ((c.velocity_of(j, k) - c.kick_of(j, k)) + sign * self.bodies.growth[j, k])
-            - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * self.bodies.growth[i, k])
+            (two + sign * self.bodies.growth[j, k]) - (one - sign * self.bodies.growth[i, k])
         )
 
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:

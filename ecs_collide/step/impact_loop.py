@@ -791,14 +791,12 @@ class ImpactLoop:
         """
         b: Bodies = self.bodies
         k: cython.int = self.pairs.impact[p].axis
-        velocity: cython.double = self.clusters.final_velocity(i, k)
 
         if not b.dynamic[i]:
             return 0.0
-        if b.on_hold[i]:
-            velocity = b.saved_motion[i, k]
         return b.mass[i] * abs(
-            velocity - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
+            self._velocity_now(i, k)
+            - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
 
     def _join(self) -> cython.void:
@@ -1050,16 +1048,11 @@ class ImpactLoop:
     ) -> cython.double:
         """Return the velocity with which a body meets another now, for the event."""
         b: Bodies = self.bodies
-        gravity: Gravity = self.gravity
 
         if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
             # The velocity before the impact that has stopped it.
-            return gravity.earlier_at(i, k, b.turn_of(i, k, EARLIER), self.step.now)
-        if b.on_hold[i]:
-            return b.saved_motion[i, k]
-        if not gravity.is_on or self.clusters.is_anchored(i, k):
-            return b.velocity[i, k]
-        return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now) + 0.0
+            return self.gravity.earlier_at(i, k, b.turn_of(i, k, EARLIER), self.step.now)
+        return self._velocity_now(i, k)
 
     def _log_crossing(
         self, p: cython.Py_ssize_t, event: cython.int, time: cython.double, reason: cython.int
@@ -1085,7 +1078,10 @@ class ImpactLoop:
 
     @cython.ccall
     def velocity_now(self, i: cython.Py_ssize_t) -> tuple:
-        """Return the velocity that a body has of itself at the present time of the step."""
+        """Return the velocity with which a body goes on now, as events tell it: without a drift.
+
+        A member of a cluster that lasts goes at the velocity of its path, not at the shared one.
+        """
         for k in range(self.bodies.dim):
             self.vector[k] = self._velocity_now(i, k)
         return vector_of(self.vector, 0, self.bodies.dim)
@@ -1094,9 +1090,7 @@ class ImpactLoop:
     def _velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         if self.bodies.on_hold[i]:
             return self.bodies.saved_motion[i, k]
-        if self.gravity.acts_on(i):
-            return self.clusters.velocity_now(i, k)
-        return self.bodies.velocity[i, k]
+        return self.clusters.at_instant(i, k, self.clusters.velocity_of(i, k))
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return the velocity of a body at the end of the step if nothing more happens to it."""

@@ -442,6 +442,77 @@ def test_a_response_that_resolves_sees_and_sets_the_velocity_after_it(world, imp
     assert velocity(ball).y == 4.0
 
 
+@pytest.mark.parametrize("resolves", [False, True])
+@pytest.mark.parametrize("pull", [0.0, -8.0])
+def test_the_impulse_is_the_momentum_that_a_response_gives(pull, resolves, world, implementation):
+    space = ec.install(gravity=(0.0, pull))
+
+    class Ball:
+        pass
+
+    def respond(impact):
+        if resolves:
+            impact.resolve(ec.Deflect(0.5))
+        impact.set_velocity(ball, (0.0, 5.0))
+
+    space.respond_with(Ball, respond)
+    box((0.0, -1.0), (9.0, 1.0))
+    ball = mover((0.0, 2.5), (1.0, 1.0), (0.0, -2.0), Ball(), ec.Mass(2))
+
+    esper.process(1.0)
+
+    (event,) = space.collisions
+    assert event.impulse == 2.0 * (5.0 - event.velocity_second[1])
+
+
+class Late:
+    """Its impacts are handed to the game."""
+
+
+def meet_a_lasting_cluster(pull, respond):
+    """Let a body meet three that go on together to the end of the step; return all and the space.
+
+    0.0 s   ->A    B    C      D<-     B joins A, then both join C, the heavier, and last
+    """
+    space = ec.install(gravity=(pull, 0.0))
+    a = mover((0, 0), (1, 1), (20, 0), ec.Slide())
+    b = mover((4, 0), (1, 1), (0, 0), ec.Slide())
+    c = mover((8, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(3))
+    d = mover((20, 0), (1, 1), (-16, 0), ec.Slide(), Late())
+    space.respond_with(Late, respond)
+    esper.process(1.0)
+    return space, (a, b, c, d)
+
+
+@pytest.mark.parametrize("pull", [0.0, -4.0])
+def test_events_and_responses_tell_the_same_velocity_of_a_lasting_cluster(
+    pull, world, implementation
+):
+    seen = []
+
+    def respond(impact):
+        seen.append((impact.velocity_first, impact.velocity_second, impact.closing_speed))
+
+    space, (_, _, c, d) = meet_a_lasting_cluster(pull, respond)
+
+    event = next(e for e in space.collisions if (e.first, e.second) == (c, d))
+    assert seen[0] == (event.velocity_first, event.velocity_second, event.closing_speed)
+    # All fall alike, so the two close as they would without gravity.
+    assert event.velocity_first[0] - event.velocity_second[0] == pytest.approx(16.0, rel=1e-14)
+    assert event.closing_speed == pytest.approx(16.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("pull", [0.0, -4.0])
+def test_who_joins_a_lasting_cluster_leaves_the_step_as_fast_as_the_others(
+    pull, world, implementation
+):
+    _, members = meet_a_lasting_cluster(pull, lambda impact: ec.DEFAULT)
+
+    shared = (20.0 - 16.0) / 6.0 + pull
+    assert [velocity(e).x for e in members] == pytest.approx([shared] * 4, rel=1e-14)
+    assert len({velocity(e).x for e in members}) == 1
+
+
 def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, implementation):
     space = ec.install(gravity=(0.0, -8.0))
 
