@@ -14,6 +14,7 @@ a C type after ``->``                             a C function; `kernel_inferenc
 ``@cython.cfunc``                                 a C function that returns an object
 also ``@cython.inline``                           inline; with a public name, in other kernels too
 ``@struct`` before a class                        a C struct
+``class Some(set)`` or ``(dict)``                 a class of Python, with compiled methods
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
 ``NAME = 3`` in an ``IntFlag`` or ``IntEnum``     a C constant, used as ``Kind.NAME``
 ``for n in range(m)``                             a loop over a C number of the type of ``m``
@@ -245,7 +246,7 @@ class Declarations:
                 if alias.asname:
                     raise kernel.fail(alias, f"{alias.name} is an enum: import it by its name")
         for node in kernel.tree.body:
-            if isinstance(node, ast.ClassDef) and not _is_enum(node):
+            if isinstance(node, ast.ClassDef) and not _is_enum(node) and not _is_of_python(node):
                 if "struct" in _decorators(node):
                     kernel.structs[node.name] = node
                     continue
@@ -543,7 +544,7 @@ class Declarations:
                 replace(_first(node), _end(node))
             elif isinstance(node, ast.ClassDef) and node.name in kernel.structs:
                 replace(node.decorator_list[0].lineno, _end(node))
-            elif isinstance(node, ast.ClassDef):
+            elif isinstance(node, ast.ClassDef) and node.name in kernel.classes:
                 kept = [*(ast.unparse(each) for each in node.decorator_list), "cython.cclass"]
                 self._write_above(kernel, node, lines, kept)
                 for each in node.body:
@@ -670,6 +671,11 @@ def _return_zero(node: ast.FunctionDef, lines: list[str]) -> None:
 def _is_enum(node: ast.ClassDef) -> bool:
     """Return whether a class is an enum of whole numbers."""
     return any(ast.unparse(base) in ("IntFlag", "IntEnum") for base in node.bases)
+
+
+def _is_of_python(node: ast.ClassDef) -> bool:
+    """Return whether a class stays one of Python: the limited API cannot extend its base in C."""
+    return any(ast.unparse(base) in ("dict", "set") for base in node.bases)
 
 
 def _members_by_enum(numbers: dict[str, tuple[str, int | float]]) -> dict[str, SimpleNamespace]:

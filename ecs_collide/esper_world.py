@@ -103,25 +103,14 @@ class World:
     def __str__(self) -> str:
         return f"the esper world {self.name!r}"
 
-    def _part(self, name: str, place: int) -> Any:
-        """Return a container of this world by esper's name for it, or None."""
-        if esper.current_world == self.name:
-            return getattr(esper, name, None)
-        parts = getattr(esper, "_context_map", {}).get(self.name, ())
-        return parts[place] if len(parts) > place else None
-
-    # -- has it changed? --
-
-    def mark(self) -> object:
-        """Return an object: the same one until a component or entity is added or removed.
-
-        None while another world is current.
-        """
-        return self.probe.mark()
+    def _sets(self) -> dict[type, set[int]] | None:
+        """Return esper's sets of entities by type, if it keeps them in a way that is known."""
+        sets: Any = self.probe.part("_components", 1)
+        return sets if type(sets) in (dict, backend.kernels.world_log.NotedSets) else None
 
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
-        return self.probe.generation_of(self._part("_entity_count", 0))
+        return self.probe.generation_of(self.probe.part("_entity_count", 0))
 
     # -- the current world --
 
@@ -175,11 +164,16 @@ class World:
                     found.setdefault(entity, {})[kind] = component
         return found
 
+    def ids(self) -> list[int]:
+        """Return all entities, also those that are deleted but not gone yet."""
+        found: list[int] = backend.kernels.world_log.ids_among(esper.get_entities())
+        return found
+
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
         # esper files entities by type: a pass over all of them would cost as much as a step.
-        by_type: Any = self._part("_components", 1)
-        if type(by_type) is dict:
+        by_type = self._sets()
+        if by_type is not None:
             return list(by_type)
         found: set[type] = set()
         for entity in esper.get_entities():
@@ -191,7 +185,7 @@ class World:
 
         It returns None for a deleted entity, and works in any current world.
         """
-        database, dead = self._part("_entities", 2), self.dead()
+        database, dead = self.probe.part("_entities", 2), self.dead()
         if type(database) is dict:
             return lambda entity: None if entity in dead else database.get(entity)
         if esper.current_world != self.name:
@@ -213,18 +207,17 @@ class World:
 
     def having(self, kind: type) -> Set[int]:
         """Return the entities that have a component of a type.  The set is esper's, not a copy."""
-        by_type: Any = self._part("_components", 1)
-        if type(by_type) is dict:
-            entities: Set[int] = by_type.get(kind, frozenset())
-            return entities
+        by_type = self._sets()
+        if by_type is not None:
+            return by_type.get(kind, frozenset())
         if esper.current_world != self.name:
             return frozenset()
         return {entity for entity in esper.get_entities() if esper.has_component(entity, kind)}
 
     def has_any(self, kinds: tuple[type, ...]) -> bool:
         """Return whether an entity has a component of one of some types."""
-        by_type: Any = self._part("_components", 1)
-        if isinstance(by_type, dict):
+        by_type = self._sets()
+        if by_type is not None:
             return not by_type.keys().isdisjoint(kinds)
         return any(self.having(kind) for kind in kinds)
 
@@ -251,7 +244,7 @@ class World:
 
     def dead(self) -> Collection[int]:
         """Return the entities that are deleted but not gone yet."""
-        dead: Collection[int] | None = self._part("_dead_entities", 3)
+        dead: Collection[int] | None = self.probe.part("_dead_entities", 3)
         return () if dead is None else dead
 
     def lost(self) -> Collection[int]:
@@ -314,10 +307,9 @@ class World:
 
     def require_known(self) -> None:
         """Raise RuntimeError if entities cannot be given their ids."""
-        known = {
-            "_entities": dict, "_components": dict, "_dead_entities": set,
-            "_entity_count": itertools.count,
-        }  # fmt: skip
+        known = {"_entities": dict, "_dead_entities": set, "_entity_count": itertools.count}
+        if self._sets() is None:
+            known["_components"] = dict
         for name, kind in known.items():
             if type(getattr(esper, name, None)) is not kind:
                 raise RuntimeError(
@@ -363,7 +355,9 @@ class World:
             else:
                 entities[entity] = dict(its)
                 for kind in its:
-                    by_type.setdefault(kind, set()).add(entity)
+                    if kind not in by_type:  # `setdefault` would add a set that notes nothing
+                        by_type[kind] = set()
+                    by_type[kind].add(entity)
             (dead.add if was_dead else dead.discard)(entity)
         if list(entities) != structure.order:  # esper lists them in the order of creation
             known["_entities"] = {entity: entities[entity] for entity in structure.order}

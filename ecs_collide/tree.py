@@ -539,7 +539,7 @@ class _QueriedBoxes:
         """Return the row of an id, -1 if it has none."""
         return int(self._rows.find(id)) if -(2**63) <= id < 2**63 else -1
 
-    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
+    def allowed(self, filter: Filter, solid: bool = False) -> Allowed:
         """Return the filter, a function that takes an id."""
         if filter is None:
             return None

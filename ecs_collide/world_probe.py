@@ -7,6 +7,7 @@ from typing import Any
 import esper
 
 from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide.world_log import NotedSets, Seen, WorldLog, noted
 
 
 @cython.final
@@ -16,21 +17,37 @@ class Nobody:
 
 @cython.final
 class WorldProbe:
-    """Whether an esper world is current, and whether it has changed."""
+    """Whether an esper world is current, and what has changed in it."""
 
     name: ReadOnly[object]
     counter: Public[object]  # esper's counter, which gives new entities their ids
     known: object  # the generation of this counter
+    sets: Any  # esper's sets of entities by type, at the last look
+    log: WorldLog  # their log; one that is not shared if esper does not fill it
+    known_mark: object  # the mark at the last look, if esper does not fill it
 
     def __init__(self, name):
         self.name = name
         self.counter = None
         self.known = None
+        self.sets = None
+        self.log = WorldLog()
+        self.known_mark = None
 
     @cython.ccall
     def is_current(self) -> cython.bint:
         """Return whether this world is current."""
         return esper.current_world == self.name
+
+    @cython.ccall
+    def part(self, name: str, place: cython.Py_ssize_t) -> object:
+        """Return a container of this world by esper's name for it, or None."""
+        if self.is_current():
+            return getattr(esper, name, None)
+        parts: Any = getattr(esper, "_context_map", {}).get(self.name, ())
+        return parts[place] if len(parts) > place else None
+
+    # -- has it changed? --
 
     @cython.ccall
     def mark(self) -> object:
@@ -41,20 +58,45 @@ class WorldProbe:
         # esper keeps the result of a query, even an empty one, until anything is added or removed.
         return esper.get_component(Nobody) if self.is_current() else None
 
-    @cython.ccall
-    def is_as(self, mark: object, n_dead: cython.Py_ssize_t) -> cython.bint:
-        """Return whether this world is current, with this mark and this number of dead entities."""
-        # Between two marks the number of the dead only grows.
-        return (
-            self.is_current()
-            and esper.get_component(Nobody) is mark
-            and len(getattr(esper, "_dead_entities", ())) == n_dead
-        )
+    @cython.cfunc
+    def find_log(self) -> object:
+        """Return the log of this world, up to date; None if it cannot be known."""
+        sets: Any = self.part("_components", 1)
+
+        if type(sets) is dict and NOTES_ALL and self.is_current():
+            sets = vars(esper)["_components"] = noted(sets)
+        if sets is not self.sets:
+            self.sets = sets
+            self.log = sets.log if type(sets) is NotedSets else WorldLog()
+        if type(sets) is not NotedSets:
+            mark: object = self.mark()
+            if mark is None:
+                return None
+            if mark is not self.known_mark:
+                self.known_mark = mark
+                self.log.forget()
+        return self.log
 
     @cython.ccall
-    def any_dead(self) -> cython.bint:
-        """Return whether entities of the current world are deleted but not gone yet."""
-        return len(getattr(esper, "_dead_entities", ())) > 0
+    def is_as(self, seen: Seen | None) -> cython.bint:
+        """Return whether nothing asked for has changed since a moment; False if unknown."""
+        if seen is None or seen.log is None or self.find_log() is not seen.log:
+            return False
+        return seen.end == seen.log.end() and not seen.again and self.are_dead(seen.dead)
+
+    @cython.ccall
+    def are_dead(self, known: frozenset) -> cython.bint:
+        """Return whether these entities are deleted but not gone yet, and no others."""
+        dead: Any = self.part("_dead_entities", 3)
+        return dead == known if dead else len(known) == 0
+
+    def look(self, kinds) -> Seen:
+        """Return this moment, from which on changes of some types of components are noted."""
+        log: WorldLog = self.find_log()
+
+        if type(self.sets) is NotedSets:
+            self.sets.follow(kinds)
+        return Seen(log, frozenset(self.part("_dead_entities", 3) or ()))
 
     @cython.ccall
     def generation(self) -> object:
@@ -85,3 +127,50 @@ class WorldProbe:
                 if name in registry:
                     return True
         return False
+
+
+def notes_all() -> bool:
+    """Return whether this esper notes all changes in its sets, by a try in a world of its own."""
+    if not hasattr(esper, "current_world"):  # its worlds are objects
+        return False
+    before: Any = esper.current_world
+    name: str = "ecs_collide tries esper"
+    told: list = []
+    kind: type = type("Tried", (), {})
+    other: type = type("Other", (kind,), {})
+
+    esper.switch_world(name)
+    try:
+        sets: Any = vars(esper)["_components"]
+        if type(sets) is not dict:
+            return False
+        sets = vars(esper)["_components"] = noted(sets)
+        sets.follow((kind,))
+
+        def tells(change: Any, *arguments: Any) -> Any:
+            end = sets.log.end()
+            result = change(*arguments)
+            told.append(sets.log.since(end) != set())  # None: all
+            return result
+
+        entity = tells(esper.create_entity, kind())
+        tells(esper.add_component, entity, kind())
+        tells(esper.add_component, entity, other(), kind)
+        tells(esper.remove_component, entity, kind)
+        tells(esper.add_component, entity, kind())
+        tells(esper.try_remove_component, entity, kind)
+        tells(esper.add_component, entity, kind())
+        tells(esper.delete_entity, entity, True)
+        esper.delete_entity(tells(esper.create_entity, kind()))
+        tells(esper.clear_dead_entities)
+        tells(esper.create_entity, kind())
+        tells(esper.clear_database)
+        return all(told) and vars(esper)["_components"] is sets
+    except Exception:  # of an esper that is another one altogether
+        return False
+    finally:
+        esper.switch_world(before)
+        esper.delete_world(name)
+
+
+NOTES_ALL: bool = notes_all()

@@ -31,7 +31,7 @@ PACKAGE = Path(ecs_collide.__file__).parent
 LAYERS = [
     {"_kernel", "random_numbers", "clocks"},
     {"components"},
-    {"events", "esper_world", "world_probe"},
+    {"events", "esper_world", "world_log", "world_probe"},
     {"_checks"},
     {"motion"},
     {"broadphase"},

@@ -50,6 +50,7 @@ _KERNEL_NAMES = (
     "step.lock",
     "step.state",
     "step.pipeline",
+    "world_log",
     "world_probe",
 )
 
@@ -77,6 +78,7 @@ class Kernels(NamedTuple):
     lock: ModuleType
     state: ModuleType
     pipeline: ModuleType
+    world_log: ModuleType
     world_probe: ModuleType
 
 

@@ -85,7 +85,6 @@ FLAGS = (
     "is_marked",  # 1 if it has turned, or was anchored or removed, in this step
     "is_turned",  # 1 while its pairs must be swept again
     "on_hold",  # 1 while it is held where it is to the end of the step
-    "present",  # scratch of `compare_world`
     "driven",  # 1 if the game moves it to a target in this step
 )
 _WIDE_FLAGS = (
@@ -95,7 +94,6 @@ _WIDE_FLAGS = (
 )
 _LONGS = (
     "ids",  # the entity
-    "states",  # state of the dict of its components when they were found as cached, or 0
     "island",  # number of the island of a body that leans
 )
 _LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the length of each
@@ -207,8 +205,6 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "driven": ("sync.registry", "sync.targets"),
     "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),
-    "present": ("sync.world_diff",),
-    "states": ("sync.entity_rows", "sync.reader", "sync.seen", "sync.world_diff"),
     # Sleep.
     "asleep": ("motion.bodies", "step.sleeping", "sync.registry"),
     **dict.fromkeys(("held", "leans"), ("step.sleeping", "sync.registry", "sync.sleep_list")),

@@ -54,7 +54,7 @@ class ContactQueries:
         rows = self._state.timeline.contacts.rows
         found = range(rows.n) if entity is None else rows.find(self._lookup.row(entity))
         contacts = self._contacts_at(found)
-        allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
+        allowed = None if filter is None else self._queried.allowed(filter)
         if allowed is not None:
             contacts = [
                 each

@@ -4,8 +4,8 @@ Since the last step bodies may have come and gone, and may have been moved and r
 Here all bodies are read into a separate tree once, and afterwards only changes are applied.  The
 data of the step is not changed, so queries do not affect later steps.
 
-A comparison of an identity and a length tells whether entities or components were added or removed.
-The library gets no notice of an attribute that the game sets, so the numbers of all bodies that are
+The log of the world names the entities that came, went or changed.  There is no notice of an
+attribute that the game sets, so the numbers of all bodies that are
 not `Fixed` are compared, by pointers if they are in slots.
 """
 
@@ -66,8 +66,7 @@ class PresentBodies:
         self._dim = dim
         self._domain = domain
         self._kernels = backend.kernels.present_boxes
-        self._mark: object = None  # the mark of the world at the last comparison
-        self._n_dead = 0
+        self._seen: Any = None  # of the world at the last comparison
         self._row_of: dict[int, int] = {}
         self._free: list[int] = []
         make = backend.kernels.bindings.ComponentBinding
@@ -109,9 +108,7 @@ class PresentBodies:
 
         self.ids = grown("ids", np.int64)
         self._n_cached = grown("_n_cached", np.int16)
-        self._states = grown("_states", np.int64)
         self._has = grown("_has", np.int64)
-        self._present = grown("_present", np.int8)
         self._is_known = grown("_is_known", np.bool_)
         self._is_in = grown("_is_in", np.bool_)  # in the tree
         self.mins, self.maxs = grown("mins", np.float64, dim), grown("maxs", np.float64, dim)
@@ -163,7 +160,8 @@ class PresentBodies:
 
     def is_current(self) -> bool:
         """Return whether entities and components are the same as at the last comparison."""
-        return self._mark is not None and self._world.probe.is_as(self._mark, self._n_dead)
+        current: bool = self._world.probe.is_as(self._seen)
+        return current
 
     def _enabled(self, rows: Longs) -> Longs:
         """Return the rows whose bodies are not disabled."""
@@ -172,12 +170,15 @@ class PresentBodies:
 
     def _compare(self) -> list[int]:
         """Register new bodies, drop old ones; return the rows of bodies that may have moved."""
-        mark, dead = self._world.mark(), frozenset(self._world.dead())
-        entities = self._world.entities([kind.type for kind in self._kinds])
-        newcomers, changed, gone = backend.kernels.world_diff.compare_world(
-            entities, dead, self._row_of, self._kinds, self._rows.data, self.ids[self._rows].data,
-            self._n_cached.data, self._states.data, self._present.data,
-        )  # fmt: skip
+        types = [kind.type for kind in self._kinds]
+        seen, entities = self._world.probe.look(types), self._world.entities(types)
+        noted = seen.find_noted(self._seen)
+        if noted is None:
+            noted = sorted({*self._row_of, *self._world.ids()})
+        newcomers, changed, gone, unchanged = backend.kernels.world_diff.compare_entities(
+            noted, entities, seen.dead, self._row_of, self._kinds, self._n_cached.data
+        )
+        seen.keep(unchanged)
         self._release(gone)
         if len(newcomers) > len(self._free):
             self._make_room(2 * self._room + len(newcomers))
@@ -194,7 +195,7 @@ class PresentBodies:
         self._attached = self._rows[has & Mark.ATTACHED != 0]
         self._read_all(self._enabled(np.array(rows, np.int64)))
         self._find_owners()
-        self._mark, self._n_dead = mark, len(dead)
+        self._seen = seen
         boxes: list[int] = self._attached.tolist()
         return rows + boxes
 

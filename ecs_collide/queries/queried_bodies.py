@@ -133,10 +133,10 @@ class QueriedBodies:
 
     # -- which hits count --
 
-    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
+    def allowed(self, filter: Filter, solid: bool = False) -> Allowed:
         """Return a function that returns whether an entity may be returned; None if all may."""
         self._lock.refuse_others()
-        tests = [self._still_there(n_hits)]
+        tests = [self._still_there()]
         if solid:
             tests.append(self._solid_test())
         if filter is not None:
@@ -221,13 +221,13 @@ class QueriedBodies:
 
     # -- existence --
 
-    def _still_there(self, n_hits: int) -> Allowed:
+    def _still_there(self) -> Allowed:
         """Return a function that returns whether an entity still exists; None if all do."""
         world = self._link.attached
         if world is None:
             return None
         if self.present is None:
-            return self._presence.still_there(world, n_hits)
+            return self._presence.still_there(world)
         return None if self.present.is_current() else self._is_body_now(world)
 
     def _gone_rows(self) -> tuple[int, ...]:

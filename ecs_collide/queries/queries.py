@@ -70,7 +70,7 @@ class Queried(Protocol):
     def row(self, id: int) -> int:
         """Return the row of an id, -1 if it has none."""
 
-    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
+    def allowed(self, filter: Filter, solid: bool = False) -> Allowed:
         """Return a function that returns whether a hit may be returned; None if all may."""
 
     def skipped(self, filter: Filter, solid: bool) -> Sequence[int]:
@@ -90,7 +90,7 @@ class Queries:
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
         found: list[int] = self._find((QueryKind.REGION, corners, 0, 0.0), excluded)
-        allowed = self._queried.allowed(filter, len(found), solid)
+        allowed = self._queried.allowed(filter, solid)
         return found if allowed is None else [id for id in found if allowed(id)]
 
     def first(self, hit: type[_Hit], query: Query, selection: Selection) -> list[_Hit]:
@@ -100,7 +100,7 @@ class Queries:
         """
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
-        allowed = self._queried.allowed(filter, 1, solid)
+        allowed = self._queried.allowed(filter, solid)
         if allowed is None:
             return [hit(*found) for found in self._find(query, excluded)]
         kind, vectors, limit, bound = query

@@ -140,10 +140,10 @@ class SnapshotSchema:
         if (
             last is None
             or self._n_changes != self.types.n_changes
-            or not world.probe.is_as(last.mark, len(last.dead))
-            or (last.dead and last.dead != world.dead())
+            or last.mark is not world.probe.mark()
+            or not world.probe.are_dead(last.dead)
         ):
-            mark, dead = world.mark(), frozenset(world.dead())
+            mark, dead = world.probe.mark(), frozenset(world.dead())
             self._discover(world.kinds())
             ids, masks, others = self._file(world.entities(self.kinds), dead)
             first = len(FIELDS) + len(self.types.own)

@@ -1,7 +1,8 @@
 """The entities that have the component types that handlers name.
 
-esper keeps a set of entities for each component type.  If the world has changed, `look` compares
-these sets with its own copies and gives the differences to the kernel `TypeMarks`.
+esper keeps a set of entities for each component type.  `look` compares these sets with its own
+ones, for the entities that the log of the world names, and gives the differences to the kernel
+`TypeMarks`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class EntityTypes:
 
     def __init__(self) -> None:
         self._kernels = backend.kernels
-        self._having: dict[type, Set[int]] = {}
+        self._having: dict[type, set[int]] = {}
         self._start_over()
 
     def _start_over(self) -> None:
@@ -38,9 +39,7 @@ class EntityTypes:
         self._mark_of: dict[type, int] = {}
         self._marks = self._kernels.type_marks.TypeMarks()
         self._wanted: dict[tuple[Kinds, ...], Wanted] = {}  # see `wanted`
-        self._rows: NDArray[np.int64] | None = None  # the rows of the bodies in `_row_marks`
-        self._row_marks = _NONE  # the marks of each body, by row
-        self._seen: object = None  # the mark of the world at the last `look`
+        self._seen: Any = None  # of the world at the last `look`
 
     def follow(self, kinds: Collection[type]) -> None:
         """Follow these types from the next `look` on, and no others."""
@@ -50,7 +49,7 @@ class EntityTypes:
         for kind in kinds:
             if kind not in self._having:
                 self._mark_of[kind] = min(1 << len(self._having), _LAST_MARK)
-                self._having[kind] = frozenset()
+                self._having[kind] = set()
                 self._seen = None
 
     def look(self, world: World, keeps_deleted: bool) -> None:
@@ -61,29 +60,32 @@ class EntityTypes:
         keeps_deleted : bool
             Whether entities that were deleted since the last `look` keep their types.
         """
-        if not self._having:
+        if not self._having or world.probe.is_as(self._seen):
             return
-        mark = world.mark()
-        if mark is not None and mark is self._seen:
-            return
+        seen = world.probe.look(self._having)
+        noted = seen.find_noted(self._seen)
+        some = None if noted is None else set(noted)
         for kind, known in self._having.items():
             now = world.having(kind)
-            if now == known:
-                continue
-            lost = known - now
+            if some is None:
+                gained, lost = now - known, known - now
+            else:
+                gained, lost = (now & some) - known, (known & some) - now
             if keeps_deleted and lost:
-                deleted = {entity for entity in lost if not world.exists(entity)}
-                if deleted:
-                    now, lost = now | deleted, lost - deleted
-                    mark = None  # the next `look` removes them
-            self._mark(kind, now - known, lost)
-            self._having[kind] = frozenset(now)
-        self._seen = mark
+                left = {entity for entity in lost if world.exists(entity)}
+                if len(left) < len(lost):
+                    lost, seen = left, self._seen  # the next `look` removes the others
+            if gained or lost:
+                self._mark(kind, gained, lost)
+        if seen is not self._seen:
+            seen.keep([])
+        self._seen = seen
 
     def _mark(self, kind: type, gained: Set[int], lost: Set[int]) -> None:
-        mark = self._mark_of[kind]
+        mark, known = self._mark_of[kind], self._having[kind]
         self._wanted.clear()
-        self._rows = None
+        known |= gained
+        known -= lost
         if gained:
             self._marks.add(_ids(gained), mark)
         if lost and mark != _LAST_MARK:
@@ -130,12 +132,8 @@ class EntityTypes:
             return slice(None)
         if not (len(wanted) and contacts.rows.n):
             return _NONE
-        if self._rows is not registry.rows:
-            self._rows = registry.rows
-            self._row_marks = np.zeros(registry.table.capacity, np.int64)
-            self._marks.read_rows(registry.entities.data, self._rows.data, self._row_marks.data)
-        select = self._kernels.type_marks.select_contacts
-        found = select(contacts.rows, self._row_marks.data, wanted.data)
+        ids = registry.table.ids
+        found = self._marks.select_contacts(contacts.rows, ids.data, wanted.data)
         return np.array(found, np.int64)
 
 

@@ -259,14 +259,8 @@ class Pipeline:
 
     def _compare(self, timeline: Timeline) -> cython.bint:
         """Update the rows to the entities that the world has now; return whether any changed."""
-        mark: object = self.probe.mark()
-
-        if (
-            mark is None
-            or mark is not self.registry.index.mark
-            or self.probe.any_dead()
-            or self.registry.index.dead
-            or (timeline.sleeping.n and not self.registry.sleep.wanted)
+        if not self.probe.is_as(self.registry.index.seen) or (
+            timeline.sleeping.n and not self.registry.sleep.wanted
         ):
             self.registry.compare(self.link.world)
             return True

@@ -44,22 +44,6 @@ class TypeMarks:
                 if self.marks[row] == 0:
                     self.entities.remove(entities[n])
 
-    def read_rows(
-        self,
-        entities: cython.longlong[::1],
-        rows: cython.longlong[::1],
-        marks: cython.longlong[::1],
-    ):
-        """Write the marks of bodies by row.
-
-        Parameters
-        ----------
-        entities, rows : int64 (n,)
-        marks : int64 (n_rows,), written
-        """
-        for n in range(entities.shape[0]):
-            marks[rows[n]] = self._marks_of(entities[n])
-
     def select(
         self,
         first: cython.longlong[::1],
@@ -82,6 +66,28 @@ class TypeMarks:
                 found.append(n)
         return found
 
+    def select_contacts(
+        self,
+        contacts: ContactRows,
+        ids: cython.longlong[::1],
+        wanted: cython.longlong[:, ::1],
+    ) -> list:
+        """Return the indices of contacts between bodies with wanted marks, as `select` does.
+
+        Parameters
+        ----------
+        ids : int64 (n_rows,)
+            The entity of each row.
+        """
+        found: list = []
+
+        for n in range(contacts.n):
+            one: cython.longlong = self._marks_of(ids[contacts.at[n].first])
+            other: cython.longlong = self._marks_of(ids[contacts.at[n].second])
+            if _are_wanted(one, other, wanted):
+                found.append(n)
+        return found
+
     @cython.cfunc
     @cython.inline
     def _marks_of(self, entity: cython.longlong) -> cython.longlong:
@@ -89,26 +95,6 @@ class TypeMarks:
         row: cython.Py_ssize_t = self.entities.find(entity)
 
         return self.marks[row] if row >= 0 else 0
-
-
-def select_contacts(
-    contacts: ContactRows,
-    marks: cython.longlong[::1],
-    wanted: cython.longlong[:, ::1],
-) -> list:
-    """Return the indices of contacts between bodies with wanted marks; see `TypeMarks.select`.
-
-    Parameters
-    ----------
-    marks : int64 (n_rows,)
-        The marks of each body.
-    """
-    found: list = []
-
-    for n in range(contacts.n):
-        if _are_wanted(marks[contacts.at[n].first], marks[contacts.at[n].second], wanted):
-            found.append(n)
-    return found
 
 
 @cython.inline

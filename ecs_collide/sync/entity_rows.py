@@ -1,7 +1,6 @@
 """The rows of entities in the body table, and which entities enter and leave it.
 
-A world knows without a search whether anything was added or removed.  If so, one pass over its
-entities finds the differences.
+The log of a world names the entities whose components may have changed since the last comparison.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ _CODES = {reason: code for code, reason in enumerate(END_REASONS)}
 class Changes(NamedTuple):
     """The differences between the entities of a world and the entities with rows."""
 
-    mark: object  # of the world
-    dead: frozenset[int]
+    seen: Any  # of the world, a `Seen`
     entities: Mapping[int, Mapping[type, Any]]  # of the world: components by type
     newcomers: list[int]
     changed: list[int]  # entities with other components, or other objects for them
@@ -45,10 +43,9 @@ class EntityRows:
         self.types = types
         self._lists = lists
         self.row_of: Mapping[int, int] = lists.row_of  # by entity
-        self.mark: object = object()  # the mark of the world at the last comparison
+        self.seen: Any = None  # of the world at the last comparison; None if all are to be compared
         self.new: dict[int, None] = lists.newcomers
         self.switched_off: list[int] = lists.switched_off
-        self.dead: frozenset[int] = frozenset()
         self._kernels = backend.kernels
         self._reader = reader
         self._position, self._extents = reader.kinds[:2]
@@ -94,8 +91,7 @@ class EntityRows:
 
     def _cache_all_again(self) -> None:
         self.table.n_cached[:] = -1
-        self.table.states[:] = 0
-        self.mark = object()
+        self.seen = None
 
     # -- lookups --
 
@@ -111,31 +107,34 @@ class EntityRows:
         return items
 
     def is_current(self, world: World) -> bool:
-        """Return whether nothing came or went since the last comparison, by a fast test."""
-        current: bool = world.probe.is_as(self.mark, len(self.dead))
+        """Return whether the world has the same entities and components as at the last comparison."""
+        current: bool = world.probe.is_as(self.seen)
         return current
 
-    def is_up_to_date(self, world: World) -> bool:
-        """Return whether the world has the same entities and components as at the last comparison."""
-        return self.is_current(world) and (not self.dead or self.dead == world.dead())
+    def find_noted(self, world: World, seen: Any) -> list[int]:
+        """Return the entities that may have changed between the last comparison and `seen`."""
+        noted: list[int] | None = seen.find_noted(self.seen)
+        if noted is None:
+            noted = sorted({*self.entities.tolist(), *world.ids()})
+        return noted
 
     def compare(self, world: World) -> Changes:
         """Return the differences between the entities of a world and the entities with rows."""
-        mark, dead = world.mark(), frozenset(world.dead())
-        entities, v = world.entities(self.types), self.table.views
-        newcomers, changed, gone = self._kernels.world_diff.compare_world(
-            entities, dead, self.row_of, self._reader.find_used(world), self.rows.data,
-            self.entities.data, v.n_cached, v.states, v.present,
+        seen, entities = world.probe.look(self.types), world.entities(self.types)
+        newcomers, changed, gone, unchanged = self._kernels.world_diff.compare_entities(
+            self.find_noted(world, seen), entities, seen.dead, self.row_of,
+            self._reader.find_used(world), self.table.views.n_cached,
         )  # fmt: skip
-        return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
+        seen.keep(unchanged)
+        return Changes(seen, entities, newcomers, changed, gone)
 
     def know(self, changes: Changes) -> None:
-        """Store the mark of a comparison whose changes are all applied."""
-        self.mark, self.dead = changes.mark, changes.dead
+        """Store the moment of a comparison whose changes are all applied."""
+        self.seen = changes.seen
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
         """Return the changed bodies, and those among them whose ids belong to other bodies now."""
-        if self.is_up_to_date(world):
+        if self.is_current(world):
             return [], []
         changes = self.compare(world)
         changed, row_of, now = changes.changed, self.row_of, changes.entities
@@ -261,5 +260,5 @@ class EntityRows:
         rows = self.admit(missing, {entity: {} for entity in missing})
         self.table.n_cached[rows] = -1
         self._lists.update_order(missing, rows.data, extra)
-        self.mark = object()
+        self.seen = None
         return True

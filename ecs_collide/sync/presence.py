@@ -1,8 +1,8 @@
 """Which bodies of the last step still exist, and the boxes of new bodies that no step has read yet.
 
 Rows are as of the end of the last step.  A game creates and deletes entities in between:
-queries skip deleted ones and read new ones from their components.  A comparison of an identity and a
-length shows whether there are any, so only frames with changes pay for the rest.
+queries skip deleted ones and read new ones from their components.  The log of the world names the
+entities to ask about; all others are as the step left them.
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ class NewBody(NamedTuple):
 
 
 class _Changes(NamedTuple):
-    """The bodies that were removed since the last step, valid while a world's marks are the same."""
+    """The bodies that were removed between two moments of a world."""
 
-    mark: object
-    n_dead: int
-    seen_mark: object  # of the world, by the registry
+    since: Any  # `Seen` at the last step
+    seen: Any  # and at the last question
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
     replaced_rows: RowArray
@@ -64,8 +63,6 @@ class Presence:
         self._index = registry.index
         self._domain = domain
         self._changes: _Changes | None = None
-        self._n_checks = 0  # of single bodies, since something came or went
-        self._checks_of: tuple[object, int] = None, 0
 
     # -- bodies that are gone --
 
@@ -89,19 +86,10 @@ class Presence:
 
         return is_there
 
-    def still_there(self, world: World, n_hits: int = 1) -> Callable[[int], bool] | None:
-        """Return a function like `is_there`, or None if all bodies are there.
-
-        Hits are looked up one by one until that costs as much as a pass over all bodies.
-        """
+    def still_there(self, world: World) -> Callable[[int], bool] | None:
+        """Return a function like `is_there`, or None if all bodies are there."""
         if self._index.is_current(world):
             return None
-        mark, n_dead = world.mark(), len(world.dead())
-        if self._checks_of[0] is not mark or self._checks_of[1] != n_dead:
-            self._checks_of, self._n_checks = (mark, n_dead), 0
-        self._n_checks += n_hits
-        if mark is None or self._n_checks < len(self._registry.rows):
-            return self.is_there(world)
         gone = self._compared(world).gone
         return (lambda entity: entity not in gone) if gone else None
 
@@ -114,24 +102,17 @@ class Presence:
         return NO_ROWS if self._index.is_current(world) else self._compared(world).replaced_rows
 
     def _compared(self, world: World) -> _Changes:
-        """Compare all bodies, once for each mark of a world."""
-        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._index.mark
-        known = self._changes
-        if (
-            known is None
-            or mark is None  # the world is not the current one
-            or known.mark is not mark
-            or known.n_dead != n_dead
-            or known.seen_mark is not seen_mark
-        ):
-            is_there, find = self.is_there(world), self.finder(world)
-            row_of = self._registry.row_of
-            gone = [entity for entity in self._index.entities.tolist() if not is_there(entity)]
+        """Compare the entities that were noted since the last step, once for each change."""
+        known, index = self._changes, self._index
+        if known is None or known.since is not index.seen or not world.probe.is_as(known.seen):
+            seen = world.probe.look(self._registry.types)
+            is_there, find, row_of = self.is_there(world), self.finder(world), index.row_of
+            noted = [entity for entity in index.find_noted(world, seen) if entity in row_of]
+            gone = [entity for entity in noted if not is_there(entity)]
             replaced = [row_of[entity] for entity in gone if self.is_body(find(entity))]
             known = self._changes = _Changes(
-                mark,
-                n_dead,
-                seen_mark,
+                index.seen,
+                seen,
                 frozenset(gone),
                 tuple([row_of[entity] for entity in gone]),
                 np.array(replaced, np.int64),

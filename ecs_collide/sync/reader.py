@@ -32,7 +32,7 @@ from ecs_collide.motion.paths import find_boxes
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
-from ecs_collide.sync.slots import Watch, slots_write, state_of, watch_run, write_run
+from ecs_collide.sync.slots import Watch, slots_write, watch_run, write_run
 from ecs_collide.sync.undo import Undo
 
 OF_ATTACHED = (
@@ -207,7 +207,7 @@ class ComponentReader:
         """
         kind: ComponentBinding
         used: list = [self.position, self.extents]
-        types: set = set(world.kinds())
+        types: list = list(world.kinds())
 
         for kind in self.kinds[2:]:
             if kind.items or kind.type in types:
@@ -243,7 +243,6 @@ class ComponentReader:
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
         b.n_cached[i] = n_cached
-        b.states[i] = state_of(components)
         self.rare_reader.cache(i, has)
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
@@ -295,7 +294,6 @@ class ComponentReader:
             if kind.mark == Mark.DISABLED:
                 b.disabled[i] = kind.cache(i, components.get(kind.type))
         b.n_cached[i] = n_cached
-        b.states[i] = state_of(components)
         b.news[i] |= News.UNCHECKED
         return True
 
@@ -310,8 +308,6 @@ class ComponentReader:
         """Release the cached components of bodies."""
         kind: ComponentBinding
 
-        for n in range(rows.shape[0]):
-            self.bodies.states[rows[n]] = 0
         for kind in self.kinds:
             if kind.items:
                 for n in range(rows.shape[0]):

@@ -172,7 +172,7 @@ class BodyRegistry:
         index = self.index
         if not self.sleep.wanted and self.sleep.n:
             self.wake_all()
-        if index.is_up_to_date(world):
+        if index.is_current(world):
             return
         if self.exempt and not self._falls:
             self._exempt_all(bool(world.having(Acceleration)))
@@ -692,7 +692,7 @@ class BodyRegistry:
         lists = self.lists
         if lists.newcomers or lists.switched_off or lists.put or lists.moves or lists.n_out:
             return False
-        return self.index.is_up_to_date(world) and self.reader.is_quiet(self.rows.data)
+        return self.index.is_current(world) and self.reader.is_quiet(self.rows.data)
 
     def is_as(self, world: World, rows: RowArray, saved: SavedColumns) -> bool:
         """Return whether the world has the same bodies in the same rows as when columns were saved.
@@ -700,7 +700,7 @@ class BodyRegistry:
         They also have the same components, and the same bodies are disabled.
         """
         return (
-            self.index.is_up_to_date(world)
+            self.index.is_current(world)
             and self.rows is rows
             and not self.lists.switched_off
             and self.table.has_same_exclusions(saved)
@@ -762,7 +762,7 @@ class BodyRegistry:
         misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
         self.seen.resume(rows, flags, seen, rest_count)
         if (flags & CHANGED != 0).any():
-            self.index.mark = object()
+            self.index.seen = None
         for row in rows[out].tolist():
             self._timeline.broadphase.remove(row)
         moves = c.moves[rows] != 0

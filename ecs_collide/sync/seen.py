@@ -162,4 +162,4 @@ class SeenBodies:
         c.touched[rows] = flags & TOUCHED != 0
         reader.clear(rows[flags & REPLACED != 0].data)
         changed = rows[flags & CHANGED != 0]
-        c.n_cached[changed], c.states[changed] = -1, 0
+        c.n_cached[changed] = -1

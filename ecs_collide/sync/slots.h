@@ -632,60 +632,7 @@ static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
     return -1;
 }
 
-/* Return a number that no dict has had before it came into its present state, 0 if unknown.
-   Every change of any dict takes the next number. */
-#if defined(Py_LIMITED_API) || defined(Py_GIL_DISABLED) || PY_VERSION_HEX >= 0x030E0000 \
-    || defined(PYPY_VERSION)
-#define state_of(components) ((void)(components), 0)
-#else
-static inline long long state_of(PyObject *components)
-{
-    return (long long)((PyDictObject *)components)->ma_version_tag;
-}
-#endif
-
-/* List the entities whose dicts are not in the states of their rows, and set whether the others are
-   present.  `ids` rise.  An id is read only where dicts and rows do not go in step. */
-static inline PyObject *changed_entities(PyObject *entities, const long long *ids,
-                                         const long long *rows, Py_ssize_t n_rows,
-                                         const long long *states, signed char *present)
-{
-    PyObject *coming[FETCHED_AHEAD], *dicts[FETCHED_AHEAD], *found = PyList_New(0);
-    Py_ssize_t n = 0, place = 0, n_coming;
-    if (found == NULL)
-        return NULL;
-    do {
-        for (n_coming = 0; n_coming < FETCHED_AHEAD; ++n_coming) {
-            if (!PyDict_Next(entities, &place, &coming[n_coming], &dicts[n_coming]))
-                break;
-            fetch((const double *)dicts[n_coming]);
-        }
-        for (Py_ssize_t k = 0; k < n_coming; ++k) {
-            const long long state = state_of(dicts[k]);
-            int is_same = n < n_rows && state != 0 && states[rows[n]] == state;
-            if (!is_same) {
-                const long long id = PyLong_Check(coming[k]) ? PyLong_AsLongLong(coming[k]) : -1;
-                if (id == -1 && PyErr_Occurred())
-                    PyErr_Clear();
-                while (n < n_rows && ids[n] < id)
-                    present[rows[n++]] = 0;
-                is_same = n < n_rows && ids[n] == id && state != 0 && states[rows[n]] == state;
-            }
-            if (is_same) {
-                present[rows[n++]] = 1;
-            } else if (PyList_Append(found, coming[k]) != 0) {
-                Py_DECREF(found);
-                return NULL;
-            }
-        }
-    } while (n_coming == FETCHED_AHEAD);
-    while (n < n_rows)
-        present[rows[n++]] = 0;
-    return found;
-}
-
-/* Return whether the components of an entity are those cached in a row.  Each pointer is compared
-   once, as a world has more components than anything else. */
+/* Return whether the components of an entity are those cached in a row. */
 static inline int matches_cache(PyObject *components, PyObject *types, PyObject *items,
                                 Py_ssize_t i, Py_ssize_t n_cached)
 {

@@ -50,11 +50,6 @@ cdef extern from "ecs_collide/sync/slots.h":
     ) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
     Py_ssize_t place_of_type(list types, object type) noexcept
-    long long state_of(dict components) noexcept
-    list changed_entities(
-        dict entities, const long long *ids, const long long *rows, Py_ssize_t n_rows,
-        const long long *states, signed char *present
-    )
     bint matches_cache(
         dict components, list types, list items, Py_ssize_t i, Py_ssize_t n_cached
     ) noexcept

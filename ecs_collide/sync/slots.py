@@ -30,16 +30,6 @@ def place_of_type(types: list[type], type: type) -> int:
     return types.index(type) if type in types else -1
 
 
-def changed_entities(entities: Mapping[int, Any], *_: object) -> list[int]:
-    """Return all entities: the states of dicts are not accessible from Python."""
-    return list(entities)
-
-
-def state_of(components: Mapping[type, Any]) -> int:
-    """Return 0: the state of a dict is not accessible from Python."""
-    return 0
-
-
 def matches_cache(
     components: Mapping[type, Any], types: list[type], items: list[list[Any]], i: int, n_cached: int
 ) -> bool:

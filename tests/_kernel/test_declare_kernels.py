@@ -200,6 +200,20 @@ def test_what_is_of_python_or_of_one_kernel_alone_is_not_declared(package):
     assert "third" not in text
 
 
+def test_subclass_of_a_set_stays_a_class_of_python(package):
+    edit(
+        package,
+        "low/lower.py",
+        "def third(",
+        "class Names(set):\n    def add(self, name):\n        set.add(self, name)\n\n\ndef third(",
+    )
+
+    files = build.declare_kernels.generate(package)
+
+    assert "Names" not in files["toy/low/lower.pxd"]
+    assert "\n\n\nclass Names(set):\n" in files["toy/low/lower.py"]
+
+
 def test_method_that_a_base_declares_is_not_declared_again(package):
     lines = declared(package, "low/lower")
 
