@@ -76,8 +76,8 @@ def read_version(package: Path = PACKAGE) -> str:
 
 
 def read_url(project: Path = Path("pyproject.toml")) -> str:
-    """Return the only URL of the project, that of its repository."""
-    (url,) = tomllib.loads(project.read_text("utf-8"))["project"]["urls"].values()
+    """Return the address of the repository."""
+    url: str = tomllib.loads(project.read_text("utf-8"))["project"]["urls"]["Repository"]
     return url
 
 

@@ -57,11 +57,12 @@ def test_description_of_the_package_has_absolute_links_only():
         assert (ROOT / path[1]).is_file(), link
 
 
-def test_version_is_stated_once_and_has_a_dated_entry_in_the_changelog():
+def test_version_is_that_of_the_citation_and_has_a_dated_entry_in_the_changelog():
     version = build.read_version(Path(ecs_collide.__file__).parent)
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
 
     assert version == ecs_collide.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert not re.search(r"^version\b", (ROOT / "pyproject.toml").read_text("utf-8"), re.M)
     assert re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changes, re.M)
 
