@@ -565,7 +565,7 @@ def photograph(
 def first_game(path: Path) -> None:
     """Take a picture of the first program of the README: the player jumps over the crate."""
     readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
-    program = re.findall(r"```python\n(.*?)```", readme, re.S)[1]
+    program = re.search(r"```python\n(.*?)```", readme, re.S)[1]
     photograph(path, program, {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 64, 180)
 
 
@@ -590,12 +590,19 @@ def photograph_tutorial() -> None:
             photograph(FOLDER / f"tutorial_{step}.png", program, keys, at, 216)
 
 
+JUMPS = {0: ("RIGHT",), 14: ("RIGHT", "UP"), 40: ("LEFT", "UP"), 52: ("LEFT",), 60: ("LEFT", "UP")}
 EXAMPLES = {  # of each game to copy: the keys by frame, and the frame of the picture
     "bricks": ({0: ("SPACE",), 20: ("RIGHT",), 60: (), 110: ("LEFT",), 150: ()}, 190),
+    "lift_puzzle": ({0: ("LEFT",), 50: (), 60: ("LEFT", "UP"), 75: ("LEFT",), 100: ()}, 110),
+    "platformer_arcade": (JUMPS, 72),
+    "platformer_pygame": (JUMPS, 72),
+    "platformer_pyglet": (JUMPS, 72),
+    "platformer_raylib": (JUMPS, 72),
     "pong": ({0: ("W", "UP"), 6: ("UP",), 28: ()}, 92),
     "rollback_pong": ({0: ("UP",), 20: ()}, 20),
     "top_down": ({0: ("RIGHT",), 13: ("DOWN",), 30: ("RIGHT",), 33: ("RIGHT", "SPACE")}, 34),
     "twin_stick": ({0: ("RIGHT",), 150: ("RIGHT", "UP"), 170: ("RIGHT",)}, 260),
+    "walker_3d": ({0: ("UP",), 60: ("UP", "LEFT"), 75: ()}, 80),
 }
 
 
@@ -604,12 +611,21 @@ def photograph_examples(names: list[str]) -> None:
     from PIL import Image
 
     from demos.app.catalogue import source
+    from tests import windows
 
     for name in names:
         keys, at = EXAMPLES[name]
-        path = FOLDER / f"example_{name}.png"
+        path, program = FOLDER / f"example_{name}.png", source(name).read_text("utf-8")
         sys.argv = [name, "0"]  # one that is played by two opens the window of one player
-        photograph(path, source(name).read_text("utf-8"), keys, at)
+        esper.switch_world(f"picture of {name}")
+        if "import pyray" in program:
+            windows.play_raylib(program, name, keys, at, str(path))
+        elif "import pygame" in program:
+            import pygame
+
+            pygame.image.save(windows.play_pygame(program, name, {}, keys, at), path)
+        else:
+            photograph(path, program, keys, at)
         with Image.open(path) as picture:
             picture.convert("RGB").save(path, optimize=True)
 

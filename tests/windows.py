@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -85,28 +86,80 @@ def play(
     return names
 
 
-def play_pygame(program: str, name: str, keys: Mapping[int, str] | None = None) -> Any:
-    """Run a program of pygame for 120 frames; return its last picture, a surface.
+def play_pygame(
+    program: str,
+    name: str,
+    pressed: Mapping[int, str] | None = None,
+    keys: Mapping[int, tuple[str, ...]] | None = None,
+    frames: int = 120,
+) -> Any:
+    """Run a program of pygame for some frames; return its last picture, a surface.
 
-    `keys` has the name of a key that is pressed after a frame.
+    `pressed` has the name of a key that is pressed after a frame, and `keys`, from a frame on,
+    those that are down.
     """
     pygame = pytest.importorskip("pygame")
     pictures: list[Any] = []
 
     def flip() -> None:
         pictures.append(pygame.display.get_surface().copy())
-        key = (keys or {}).get(len(pictures))
+        key = (pressed or {}).get(len(pictures))
         if key is not None:
             pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=getattr(pygame, key)))
-        if len(pictures) == 120:
+        if len(pictures) == frames:
             pygame.event.post(pygame.event.Event(pygame.QUIT))
+
+    def held() -> dict[int, bool]:
+        now = max((frame for frame in keys or {} if frame <= len(pictures)), default=0)
+        down = {getattr(pygame, f"K_{key}") for key in (keys or {}).get(now, ())}
+        return defaultdict(bool, dict.fromkeys(down, True))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SDL_VIDEODRIVER", "dummy")
         patch.setattr(pygame.display, "flip", flip)
+        if keys is not None:
+            patch.setattr(pygame.key, "get_pressed", held)
         patch.setattr(pygame.time, "Clock", lambda: types.SimpleNamespace(tick=lambda fps: None))
         try:
             exec(compile(program, name, "exec"), {"__name__": "__main__"})
         finally:
             pygame.quit()
     return pictures[-1]
+
+
+def play_raylib(
+    program: str,
+    name: str,
+    keys: Mapping[int, tuple[str, ...]],
+    frames: int,
+    picture: str = "",
+) -> None:
+    """Run a program of raylib for some frames; write its last picture.
+
+    `keys` has, from a frame on, the names of the keys that are down.
+    """
+    rl = pytest.importorskip("pyray")
+    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
+        pytest.skip("no display")
+    down: list[tuple[str, ...]] = []
+
+    def is_over() -> bool:
+        down.append(keys.get(len(down), down[-1] if down else ()))
+        return len(down) > frames
+
+    def end() -> None:
+        finish()
+        if picture and len(down) == frames:
+            image = rl.load_image_from_screen()
+            rl.export_image(image, picture)
+
+    finish = rl.end_drawing
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rl, "set_target_fps", lambda fps: None)
+        patch.setattr(rl, "window_should_close", is_over)
+        patch.setattr(rl, "end_drawing", end)
+        patch.setattr(
+            rl, "is_key_down", lambda key: any(key == getattr(rl, f"KEY_{one}") for one in down[-1])
+        )
+        exec(compile(program, name, "exec"), {"__name__": "__main__"})
+    assert len(down) > frames

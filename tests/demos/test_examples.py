@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +16,15 @@ import pytest
 import ecs_collide as ec
 from demos import __main__ as runner
 from demos.app import catalogue
-from demos.examples import bricks, pong, rollback_pong, top_down, twin_stick
+from demos.examples import (
+    bricks,
+    lift_puzzle,
+    pong,
+    rollback_pong,
+    top_down,
+    twin_stick,
+    walker_3d,
+)
 from ecs_collide.recording.frames import compare_frames, read_frame
 from tests import windows
 
@@ -70,11 +80,17 @@ def test_example_has_a_page_with_its_picture_and_its_whole_source(name: str) -> 
 @pytest.mark.parametrize("name", catalogue.examples())
 def test_example_plays_in_a_window(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = catalogue.source(name).read_text("utf-8")
-    if "import pyglet" not in program:
-        pytest.skip("its window is of another library")
+    keys = {0: ("RIGHT", "UP"), 20: ("LEFT", "SPACE")}
     monkeypatch.setattr(sys, "argv", [name, "0"])
 
-    windows.play(program, name, {0: ("RIGHT", "UP"), 20: ("LEFT", "SPACE")}, frames=60)
+    if "import pyray" in program:
+        windows.play_raylib(program, name, keys, frames=60)
+    elif "import pygame" in program:
+        windows.play_pygame(program, name, keys=keys, frames=60)
+    else:
+        if "import arcade" in program:
+            pytest.importorskip("arcade")
+        windows.play(program, name, keys, frames=60)
 
 
 def test_examples_are_listed_and_refuse_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,6 +191,113 @@ def test_hero_of_the_arena_shoots_what_comes_and_is_bitten_if_not() -> None:
     (x, y) = game.space.position_of(game.hero)
     assert x < twin_stick.WIDTH - 10
     assert y < twin_stick.HEIGHT - 10
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("library", ["pyglet", "pygame", "arcade", "raylib"])
+def test_hero_of_each_platformer_jumps_takes_coins_pushes_and_rides(library: str) -> None:
+    if library == "arcade":  # its sprites are the bodies
+        pytest.importorskip("arcade")
+    module = importlib.import_module(f"demos.examples.platformer_{library}")
+    game = module.Platformer()
+    ((hero, _),) = esper.get_component(module.Hero)
+    rise = game.space.up[1]  # 1, or -1 where y grows downwards
+    places = []
+
+    def play(frames: int, walk: int, jump: bool = False) -> float:
+        for _ in range(frames):
+            game.step(DT, walk, jump)
+            x, y = game.space.position_of(hero)
+            places.append((x, rise * y))
+        return places[-1][0]
+
+    start = game.space.position_of(hero)
+    play(20, 0)
+    ground = places[-1][1]
+    play(20, 0, jump=True)
+    assert 60 < places[-1][1] - ground < 120
+    play(40, 0)
+    assert places[-1][1] == pytest.approx(ground)
+    play(60, 1)  # into the crate, which gives way
+    assert places[-1][0] > 192 - 10
+
+    back = len(places)
+    play(60, 1)  # and over it into the spikes: back at the start
+    play(60, 1, jump=True)
+    assert any(before - now > 200 for (before, _), (now, _) in pairwise(places[back - 1 :]))
+    assert min(x for x, _ in places[back:]) < start[0] + 60
+
+    game.space.teleport(hero, (550, start[1]))
+    assert len(esper.get_component(module.Coin)) == 3
+    play(20, 1)
+    assert len(esper.get_component(module.Coin)) == 2
+
+    ((lift, _),) = esper.get_component(module.Lift)
+    x, y = game.space.position_of(lift)
+    game.space.teleport(hero, (x, y + rise * 20))
+    play(90, 0)
+    assert abs(game.space.position_of(lift)[1] - y) > 5  # it has moved, and the hero with it
+    assert places[-1][1] - rise * game.space.position_of(lift)[1] == pytest.approx(4 + 14)
+
+
+@pytest.mark.usefixtures("world")
+def test_puzzle_of_the_lift_can_be_solved_and_the_lift_waits_for_the_button() -> None:
+    game = lift_puzzle.Puzzle()
+    ((hero, _),) = esper.get_component(lift_puzzle.Hero)
+    ((lift, _),) = esper.get_component(lift_puzzle.Lift)
+    game.step(DT)
+    low, high = sorted(
+        (crate for crate, _ in esper.get_component(lift_puzzle.Crate)),
+        key=lambda crate: game.space.position_of(crate)[1],
+    )
+
+    def walk(x: float, until: Callable[[], bool], jump: bool = False) -> None:
+        """Walk towards a place until something holds."""
+        for _ in range(600):
+            game.step(DT, towards(x - game.space.position_of(hero)[0]), jump)
+            if until():
+                return
+        pytest.fail(f"not at {x}, but {game.space.position_of(hero)}")
+
+    def walk_to(x: float, jump: bool = False) -> None:
+        walk(x, lambda: abs(game.space.position_of(hero)[0] - x) < 5, jump)
+
+    for _ in range(60):
+        game.step(DT)
+    assert game.space.position_of(lift)[1] == 36
+    walk(0, lambda: game.load(lift_puzzle.Button) > 0.5)  # the crate is on the button
+    walk_to(130, jump=True)
+    walk(130, lambda: game.space.position_of(lift)[1] < 37)
+    walk(64, lambda: game.space.position_of(hero)[1] > 204)  # up with the lift
+    walk(400, lambda: game.space.position_of(high)[1] < 60)  # the other crate falls
+    for x in (330, 240):
+        walk_to(x)
+    walk_to(140, jump=True)
+    walk(600, lambda: game.load(lift_puzzle.Plate) > 2.9)
+    walk_to(400, jump=True)
+    assert not esper.get_component(lift_puzzle.Door)
+    walk(560, lambda: game.is_won)
+
+    assert game.space.position_of(low)[0] > 320
+
+
+@pytest.mark.usefixtures("world")
+def test_walker_in_3d_climbs_stairs_takes_a_coin_and_pushes_a_crate() -> None:
+    game = walker_3d.Walk()
+    for _ in range(170):
+        game.step(DT, z=-1)
+    x, y, z = game.space.position_of(game.player)
+    assert (x, y) == (4, pytest.approx(2.4 + 0.9))  # on the terrace
+    assert z < -8.5
+    assert len(esper.get_component(walker_3d.Coin)) == 2
+
+    game.space.teleport(game.player, (-4, 0.9, 5))
+    crates = [place.xyz for _, (_, place) in esper.get_components(walker_3d.Crate, ec.Position)]
+    for _ in range(30):
+        game.step(DT, z=-1)
+    moved = [place.xyz for _, (_, place) in esper.get_components(walker_3d.Crate, ec.Position)]
+    assert moved[0][2] < crates[0][2] - 0.2
+    assert moved[2] == crates[2]
 
 
 def test_both_machines_of_rollback_pong_see_one_game_over_a_bad_line(world: str) -> None:

@@ -1,0 +1,119 @@
+"""A platformer with pyglet: arrow keys walk and jump, down drops.
+
+Take the coins, mind the spikes, and ride the lift.  ``Character`` has
+the jump with its forgiving edges, and ``Path`` leads the lift.
+"""
+
+import esper
+import ecs_collide as ec
+from ecs_collide import levels
+
+TILE = 32
+LEVEL = """
+#..................#
+#.o................#
+#===.............o.#
+#....==.....=====..#
+#..................#
+#..................#
+#..==.....==.......#
+#..................#
+#h...c....^^..l...o#
+####################
+"""
+
+
+class Wall: ...
+class Plank: ...
+class Lift: ...
+class Spike: ...
+class Coin: ...
+class Crate: ...
+class Hero: ...
+
+
+COLOURS = {
+    Wall: (90, 100, 120), Plank: (110, 190, 120), Lift: (230, 150, 80),
+    Spike: (230, 90, 90), Coin: (255, 230, 120),
+    Crate: (190, 130, 80), Hero: (90, 170, 255),
+}
+
+
+class Platformer:
+    """The world of a game, and its rules."""
+
+    def __init__(self):
+        self.hero = ec.Character(walk_speed=200, jump_height=110)
+        level = levels.from_grid(LEVEL.split(), TILE, {
+            "#": {"solid": True}, "=": {"one_way": True}, "^": "spike",
+            "o": "coin", "c": "crate", "l": "lift", "h": "hero",
+        })  # dots are empty
+        level.create({
+            "#": Wall, "=": Plank,
+            "spike": (Spike, ec.Sensor), "coin": (Coin, ec.Sensor),
+            "crate": lambda cell: (
+                Crate(), ec.Velocity(0, 0), ec.Slide(), ec.Friction(0.5)
+            ),
+            "lift": self.lift,
+            "hero": lambda cell: (
+                Hero(), ec.Extents(10, 14), ec.Velocity(0, 0),
+                ec.Slide(), self.hero,
+            ),
+        })
+        self.start = level.of_type("hero")[0].centre
+        self.space = ec.install(gravity=(0, -900))
+        self.space.on_collision(self.take, Hero, Coin)
+        self.space.on_contact_began(self.hurt, Hero, Spike)
+
+    def lift(self, cell):
+        """Return the components of a lift: it goes up and comes back."""
+        x, y = cell.centre
+        path = ec.Path([(x, y), (x, y + 5 * TILE)], speed=60, pause=0.5)
+        size, speed = ec.Extents(24, 4), ec.Velocity(0, 0)
+        return Lift(), size, speed, ec.Carry(), path
+
+    def take(self, event):  # second is the Coin
+        esper.delete_entity(event.second)
+
+    def hurt(self, contact):  # first is the Hero
+        self.space.teleport(contact.first, self.start)
+
+    def step(self, dt, walk=0, jump=False, drop=False):
+        """Set what the hero is to do, and move everything."""
+        self.hero.walk, self.hero.jump, self.hero.drop = walk, jump, drop
+        esper.process(dt)
+
+
+def main():
+    """Open a window and play."""
+    import pyglet
+    from pyglet.shapes import Rectangle
+    from pyglet.window import key
+
+    game = Platformer()
+    window = pyglet.window.Window(640, 320, "Platformer")
+    keys = key.KeyStateHandler()
+    brush = Rectangle(0, 0, 1, 1)
+
+    def step(dt):
+        walk = keys[key.RIGHT] - keys[key.LEFT]
+        game.step(dt, walk, keys[key.UP], keys[key.DOWN])
+
+    @window.event
+    def on_draw():
+        window.clear()
+        for kind, brush.color in COLOURS.items():
+            for _, (_, place, half) in esper.get_components(
+                kind, ec.Position, ec.Extents
+            ):
+                brush.position = (place - half).xy
+                brush.width, brush.height = (2 * half).xy
+                brush.draw()
+
+    window.push_handlers(keys)
+    pyglet.clock.schedule_interval(step, 1 / 60)
+    pyglet.app.run()
+
+
+if __name__ == "__main__":
+    main()
