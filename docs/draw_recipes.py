@@ -102,6 +102,9 @@ RECIPES = {
     "moves_by_turns": Recipe(
         ((-20, -12, 60, 28),), players=("hero",), called=(((48, 0), "monster"), ((0, 16), "wall"))
     ),
+    "crates_that_glide": Recipe(((-12, -14, 76, 14),), players=("hero",), called=(("_", ""),)),
+    "people_who_walk_and_talk": Recipe(((-30, -30, 130, 40),), 119, players=("hero",)),
+    "placing_buildings": Recipe(((-6, -6, 106, 86),), high=240),
     "drawing_between_steps": Recipe(((8, -2, 17, 2),), is_between=True),
     "save_game": Recipe(
         ((-15, -15, 45, 15), (-15, -15, 45, 15)),
