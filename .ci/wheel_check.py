@@ -1,6 +1,6 @@
 """Check an installed ecs_collide: python .ci/wheel_check.py compiled|plain.
 
-It must be the installed one, compiled or not as named; the first program of the README must
+It must be the installed one, compiled or not as named; the first program of docs/concepts.md must
 run; the mixed room of the tests must show its golden log, bit for bit; and the
 self-check of `python -m ecs_collide` must hold.
 """
@@ -53,9 +53,11 @@ def main(life: str) -> None:
     assert not list(package.rglob("*.c"))
     assert (here.parent / "py.typed").is_file()
 
-    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    program = re.search(
+        r"```python\n(.*?)```", (ROOT / "docs/concepts.md").read_text("utf-8"), re.S
+    )
     names = {"__name__": "__main__"}
-    exec(compile(program[1], "README.md", "exec"), names)
+    exec(compile(program[1], "concepts.md", "exec"), names)
     x, y = names["space"].position_of(names["ball"])  # after two seconds at 60 units a second
     assert abs(x - 120) < 1e-9
     assert y >= 4

@@ -14,6 +14,7 @@ from sphinx.addnodes import pending_xref
 import ecs_collide
 
 sys.path.append(str(Path(__file__).parent))
+from make_index import add_entries
 from make_llms import make_full, make_list
 from make_reference import expand
 
@@ -117,8 +118,7 @@ def shorten(text: str | None) -> str | None:
 
 def link_names(app, doctree) -> None:
     """Link each public name where a section, or a row of a table, names it first."""
-    if app.env.docname.startswith("api"):
-        return
+    in_reference = app.env.docname.startswith("api")
     linked: set[tuple[int, str]] = set()
     for literal in list(doctree.findall(nodes.literal)):
         found = NAMED.fullmatch(literal.astext())
@@ -127,6 +127,8 @@ def link_names(app, doctree) -> None:
             section = section.parent
         if not found or isinstance(above, nodes.reference | pending_xref | nodes.title):
             continue
+        if in_reference and not isinstance(section, nodes.row):
+            continue  # docstrings have links
         of_space, name = found.groups()
         owner = ecs_collide.Space if of_space else ecs_collide
         if not hasattr(owner, name) or not (of_space or name in ecs_collide.__all__):
@@ -177,7 +179,7 @@ def setup(app) -> None:
     """Tell Sphinx what to mend while it reads."""
 
     def read(app, page, source: list[str]) -> None:
-        source[0] = play(lead(expand(source[0])))
+        source[0] = play(lead(expand(add_entries(page, source[0]))))
 
     def include(app, path, parent, content: list[str]) -> None:
         content[0] = lead(content[0])

@@ -94,9 +94,10 @@ def read(name: str, headings: list[str] | None) -> str:
 
 
 def components() -> str:
-    """Return the table of components of the README."""
-    readme = (DOCS.parent / "README.md").read_text("utf-8")
-    return plain(re.search(r"^(## The components\n.*?)(?=^## )", readme, re.M | re.S)[1]).strip()
+    """Return the table of components."""
+    page = (DOCS / "api_components.md").read_text("utf-8")
+    table = re.search(r"^## At a glance\n(.*?)(?=^## )", page, re.M | re.S)[1]
+    return f"## The components\n{plain(table)}".strip()
 
 
 def make_full() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -74,22 +73,3 @@ def test_page_of_the_benchmarks_and_its_pictures_are_made_from_the_tables():
         assert (ROOT / "docs" / name).read_text("utf-8") == text, (
             f"docs/{name} is out of date: python -m tests.benchmarks --draw"
         )
-
-
-def test_situations_of_the_readme_are_those_of_the_page_on_controllers():
-    def rows(page):
-        lines = re.findall(r"^\|(.*)\|$", (ROOT / page).read_text("utf-8"), re.M)
-        cells = [[cell.strip() for cell in line.split("|")] for line in lines]
-        head = next(row for row in cells if row[0] == "situation")
-        found = {}
-        for name, *row in cells[cells.index(head) + 2 :]:
-            figures = dict(zip(head[1:], row, strict=False))
-            found[re.sub(r"^\d+\. ", "", name), row[0]] = figures
-        return found
-
-    measured, shown = rows("docs/controllers.md"), rows("README.md")
-    shown = {name: row for name, row in shown.items() if name in measured}
-
-    assert len(shown) == 4
-    for name, row in shown.items():
-        assert row.items() <= measured[name].items(), name
