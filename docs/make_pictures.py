@@ -660,6 +660,9 @@ def draw_demo(name: str) -> None:
     scene.keys.bot = True
     for _ in range(round(60 * SECONDS[name])):
         scene.step()
+    # Times stand on the page of the benchmarks alone.
+    labels = [label for label in scene.labels() if " ms" not in label.text]
+    scene.labels = lambda: labels
     picture = Painter(scene, approach(scene, PARTS.get(name))).paint()
     picture = picture.resize(
         (WIDTH, round(WIDTH * picture.height / picture.width)), Image.Resampling.LANCZOS

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CARD = 1.0  # seconds of the title
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
+KEYS_HEIGHT = 0.25  # part of the view
 FRAMES_A_TEXT = 6  # frames between two layouts of the line of numbers, which are expensive
 
 
@@ -58,6 +59,7 @@ class Screen:
         self._n_shown = 0
         self.speaker = Speaker()
         self.card = 0.0  # seconds for which the title is still shown
+        self.tells_keys = False  # in the picture, until one is pressed
         self.overlay = DebugDraw(scene.space, visible=False)
         self._capture(scene)
         self._keys: Any = pyglet.window.key.KeyStateHandler()
@@ -67,11 +69,12 @@ class Screen:
     def show(self, scene: Scene) -> None:
         """Show another scene from now on, in a window of its size."""
         self.window.set_size(*(round(side * scene.zoom) for side in scene.view))
+        self.tells_keys = False
         self._capture(scene)
 
     def announce(self) -> None:
-        """Show the title of the scene for a second, or until a key is pressed."""
-        self.card = CARD
+        """Show the title of the scene for a second, and its keys, until a key is pressed."""
+        self.card, self.tells_keys = CARD, True
         self.announce_keys()
 
     def _capture(self, scene: Scene) -> None:
@@ -126,25 +129,28 @@ class Screen:
         self._n_frames += 1
 
     def labels(self) -> list[Label]:
-        """Return all text in the window: the scene's labels, and its status."""
+        """Return all text in the window: the scene's labels, its status, and first its keys."""
         if self._n_frames % FRAMES_A_TEXT == 0:
             self._text = self.scene.status()
-        return [*self.scene.labels(), self.scene.status_label(self._text)]
+        keys = self.key_labels(KEYS_HEIGHT) if self.tells_keys else []
+        return [*self.scene.labels(), self.scene.status_label(self._text), *keys]
+
+    def key_labels(self, height: float) -> list[Label]:
+        """Return what the keys do, in the middle, below a part of the height of the view."""
+        scene, (left, bottom) = self.scene, self.scene.camera()
+        x, y, line = left + scene.view[0] / 2, bottom + height * scene.view[1], 30.0 / scene.zoom
+        return [
+            Label(text, x, y - n * line, 18.0, WHITE, "center")
+            for n, text in enumerate(self.keys(), 1)
+        ]
 
     def title(self) -> list[Label]:
         """Return the text of the title."""
         scene = self.scene
         left, bottom = scene.camera()
         x, y = left + scene.view[0] / 2, bottom + scene.view[1] / 2
-        up = 30.0 / scene.zoom
-        lines = [
-            (scene.title, 1, 64.0, scene.palette.second),
-            *((text, -1 - n, 18.0, WHITE) for n, text in enumerate(self.keys())),
-        ]
-        return [
-            Label(text, x, y + rows * up, size, colour, "center")
-            for text, rows, size, colour in lines
-        ]
+        name = Label(scene.title, x, y + 30.0 / scene.zoom, 64.0, scene.palette.second, "center")
+        return [name, *self.key_labels(0.5)]
 
     def _write(self, labels: list[Label]) -> None:
         """Write labels, with a shadow each."""
@@ -197,7 +203,7 @@ class Screen:
         """Handle a key: B gives the keys to the bot or takes them back, M switches sounds."""
         from pyglet.window import key
 
-        self.card = 0.0
+        self.card, self.tells_keys = 0.0, False
         if symbol == key.B:
             self.scene.keys.bot = not self.scene.keys.bot
         elif symbol == key.M:

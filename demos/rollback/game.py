@@ -142,8 +142,8 @@ class Rollback(Scene):
         for n, machine in enumerate(self.machines):
             session, x = machine.session, SIDE[0] / 2 + n * (SIDE[0] + GAP)
             found.append(Label(f"player {n + 1}", x, top, 34.0, COLOURS[n], "center"))
-            text = f"{session.n_rollbacks} wrong predictions"
-            found.append(Label(text, x - SIDE[0] / 2 + 62, -EDGE - FOOT + 20, 27.0, YELLOW))
+            text = f"= {session.n_rollbacks} wrong predictions"  # beside a yellow box
+            found.append(Label(text, x - SIDE[0] / 2 + 58, -EDGE - FOOT + 20, 25.0, YELLOW))
             if session.desync is not None:
                 found.append(Label(str(session.desync), x, 20, 22.0, RED, "center"))
         sent = Label("packets", middle, top, 26.0, GREEN, "center")

@@ -86,6 +86,24 @@ def test_key_b_hands_over_to_the_bot(screen: Screen) -> None:
     assert screen.scene.keys.bot
 
 
+def test_keys_are_in_the_picture_until_the_first_one_is_pressed(screen: Screen) -> None:
+    from pyglet.window import key
+
+    def told() -> bool:
+        return any("F1: how it works" in label.text for label in screen.labels())
+
+    assert not told()
+    screen.announce()
+    screen.card = 0.0  # the title is gone
+    assert told()
+    screen.press(key.LEFT, 0)
+    assert not told()
+
+    screen.announce()
+    screen.show(screen.scene)
+    assert not told()
+
+
 def test_key_m_switches_sounds_and_the_title_says_what_it_does(screen: Screen) -> None:
     from pyglet.window import key
 
