@@ -62,9 +62,9 @@ RESOLVERS = {
 }  # fmt: skip
 # Compiled with -O1, in two thirds of the time: what few steps call, or for few bodies.
 SELDOM = {
-    SHARED, BINARY, "attachments", "body_lists", "controls", "dense_nodes", "depenetration",
+    SHARED, BINARY, "attachments", "body_lists", "controls", "dense_nodes",
     "edges", "holding", "images", "lock", "pair_cache", "present_boxes", "rare_reader", "records",
-    "resizing", "separation", "sleeping", "state", "type_marks", "undo", "world_diff",
+    "resizing", "sleeping", "state", "type_marks", "undo", "ways_out", "world_diff",
     "world_probe",
 }  # fmt: skip
 

@@ -227,7 +227,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "sync.targets",
     ),
     **dict.fromkeys(
-        ("swept_min", "swept_max"), ("motion.bodies", "response.separation", "step.edges")
+        ("swept_min", "swept_max"), ("motion.bodies", "response.ways_out", "step.edges")
     ),
     "turn": ("motion.bodies", "motion.gravity"),
     "drift": ("motion.bodies",),

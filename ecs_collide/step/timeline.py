@@ -20,11 +20,10 @@ from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
-from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
-from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
+from ecs_collide.response.ways_out import Depenetration, Separating
 from ecs_collide.step.edges import Edges
 from ecs_collide.step.impact_loop import ImpactLoop
 from ecs_collide.step.sleeping import Sleeping
@@ -306,10 +305,10 @@ class Timeline:
         self.attachments.arrive()
         self.contacts_in_step.compare()
         self.correction.is_current = False
-        self.separating.end()
         self.n_held = self.holding.n
         self.holding.release()
-        self.depenetration.end()
+        self.bodies.end_drifts(self.separating.rows[: self.separating.n])
+        self.bodies.end_drifts(self.depenetration.rows[: self.depenetration.n])
         self.carriers.end()
         if self.gravity.is_on:
             self.gravity.finish(rows)

@@ -1,29 +1,23 @@
-"""Soft separation: members of a crowd that overlap move apart, never through other bodies.
+"""Ways out: bodies that are inside others leave them, by a drift of their paths.
 
-Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position Based Dynamics",
-2007), in Jacobi's form.  Each round finds where all members would be at the end of the step, and
-adds to each displacement the mean of the displacements out of the members that it overlaps.
+A drift has no momentum, and it is swept like any motion, so a way out never leads through a third
+body.  A body with `PushOut` leaves all that it is inside of, and takes the whole way alone.  The
+members of a soft crowd, with `Separate`, share the way of each pair by their masses.
 
-    +-------+                      +-------+
-    |   A   |---+    A and B       |   A   |        the direction is d / (h1 + h2)**2, with d
-    |     +-|-+ |    overlap      -+-------+-+      from centre to centre: along d for squares,
-    +-----|-+ B |                    |   B   |      and mostly the short way out for long
-          +-----+                    +-------+      boxes
-
-When the pairs of a step are known, `separate` lets the paths drift by the displacements; the sweeps
-are next.
-
-Invariant: no result depends on the order in which pairs are found.  Displacements are rounded to
-multiples of 2**-32 of the member's size before they are added, so that each sum is exact.
+`Separating.find_members` extends the bounds before the paths are placed in the trees.
+`Depenetration.set_paths` searches in the trees, and moves on paths there.  When the pairs are known,
+`Separating.separate` finds the ways of its members; the sweeps are next.
 """
 
 from __future__ import annotations
 
 from math import floor, sqrt
 
-from ecs_collide._kernel import ReadOnly, cython
-from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
-from ecs_collide._kernel.constants import INF, Trait
+from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.constants import INF, SLOP, Trait
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
@@ -41,8 +35,194 @@ GOLDEN_Z = 0.5497004779019703
 
 
 @cython.final
+class Depenetration:
+    """Finds the ways out of the bodies with a `PushOut`.
+
+        +-------+              The way is along one axis, past the farthest face of all bodies
+        |   A   |              that A is inside of: out of two tiles of a floor A moves up, never
+        |  +----+--+-------+   sideways into the next tile.  A must leave each tile on its nearer
+        +--| 1  |  |   2   |   side, and must not enter a body that it is not inside of.
+           +----+--+-------+
+
+    A step moves a body at most out of the first of these bodies; the next step searches again.
+    """
+
+    step: Step
+    bodies: Bodies
+    broadphase: Broadphase
+    n: Public[cython.Py_ssize_t]
+    # pairs of rows, in both orders, of bodies that cross by a response: neither is pushed out
+    spared: Public[set]
+    rows: Public[cython.longlong[::1]]  # (n or more,): the bodies with a way out
+    n_inside: cython.Py_ssize_t
+    inside: cython.longlong[::1]  # (n_inside or more,): what a body is inside of
+    low: cython.double[::1]  # (dim,): a region, like the next
+    high: cython.double[::1]
+
+    def __init__(self, step: Step, broadphase: Broadphase):
+        self.step = step
+        self.bodies = step.bodies
+        self.broadphase = broadphase
+        self.n = self.n_inside = 0
+        self.spared = set()
+        self.rows = zeros(LONG, 1)
+        self.inside = zeros(LONG, 1)
+        self.low = zeros(DOUBLE, step.bodies.dim)
+        self.high = zeros(DOUBLE, step.bodies.dim)
+
+    @cython.ccall
+    def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
+        """Let the paths of the bodies of `rows` lead out of others that they are inside of.
+
+        All bodies must be in their trees with their own paths.
+        """
+        b: Bodies = self.bodies
+
+        self.n = 0
+        if b.dt == 0.0:
+            return
+        if self.rows.shape[0] < rows.shape[0]:
+            self.rows = zeros(LONG, rows.shape[0])
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            if b.traits[i] & Trait.PUSH_OUT and b.dynamic[i] and not b.sensor[i]:
+                self._find_way(i)
+        if self.n:
+            b.start_drifting(self.rows[: self.n])
+
+    def _find_way(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find the shortest way out of all bodies that body i is inside of, and let it drift there."""
+        b: Bodies = self.bodies
+        shortest: cython.double = INF
+        best: cython.int = 0
+
+        self._find_inside(i)
+        for k in range(b.dim if self.n_inside else 0):
+            for side in range(0 if b.controls.locks(i, k) else 2):
+                sign: cython.int = 1 if side else -1
+                way: cython.double = self._farthest(i, k, sign)
+                if way < shortest and not self._is_blocked(i, k, sign * way):
+                    shortest = way
+                    best = sign * (k + 1)
+        if best == 0:
+            return
+        axis: cython.int = abs(best) - 1
+        sign = 1 if best > 0 else -1
+        for n in range(self.n_inside):
+            shortest = min(shortest, self._way_out_of(self.inside[n], i, axis, sign))
+        b.lead_out(i, axis, sign * min(b.rare.push_out[i], shortest / b.dt))
+        self.rows[self.n] = i
+        self.n += 1
+
+    def _find_inside(self, i: cython.Py_ssize_t) -> cython.void:
+        """List the bodies that push body i out: it is inside of them."""
+        tree: Tree
+
+        self.n_inside = 0
+        self._set_region(i, 0, 0.0)
+        for tree in (self.broadphase.still, self.broadphase.moving):
+            for m in range(tree.touching_one(self.low, self.high)):
+                if self._is_inside(i, tree.found[m]):
+                    if self.n_inside == self.inside.shape[0]:
+                        self.inside = grown(self.inside, 2 * self.n_inside)
+                    self.inside[self.n_inside] = tree.found[m]
+                    self.n_inside += 1
+
+    def _set_region(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.void:
+        """Set the region to the box of a body, extended by a way along an axis."""
+        b: Bodies = self.bodies
+
+        for axis in range(b.dim):
+            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
+            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
+        self.low[k] += min(way, 0.0)
+        self.high[k] += max(way, 0.0)
+
+    def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether body i, whose box is the region, is inside of a body that pushes it out."""
+        if not self._is_in_the_way(i, j):
+            return False
+        if self.bodies.rare.any_slope and self.step.slopes.find(i, j):
+            return self.step.slopes.depth(self.step.pairs) > 0.0
+        return True
+
+    def _is_in_the_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether body j, which holds back i, overlaps the region by more than the slop."""
+        b: Bodies = self.bodies
+
+        if i == j or not b.holds_back(i, j) or not self.broadphase.may_meet(i, j):
+            return False
+        for k in range(b.dim):
+            low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
+            high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
+            if not high - low > SLOP * max(abs(low), abs(high)):
+                return False
+        return not self.spared or (i, j) not in self.spared
+
+    def _way_out_of(
+        self, j: cython.Py_ssize_t, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how far body i must move in a direction to be past body j."""
+        b: Bodies = self.bodies
+        way: cython.double
+
+        if sign > 0:
+            way = (b.centre_of(j, k) + b.half_of(j, k)) - (b.centre_of(i, k) - b.half_of(i, k))
+        else:
+            way = (b.centre_of(i, k) + b.half_of(i, k)) - (b.centre_of(j, k) - b.half_of(j, k))
+        if not b.rare.any_slope or not self.step.slopes.find(i, j):
+            return way
+        if self.step.slopes.up != k or self.step.slopes.out != sign:
+            return way
+        return min(way, self.step.slopes.depth(self.step.pairs))
+
+    def _farthest(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
+        """Return how far body i must move to be past all; inf if another side of one is nearer."""
+        farthest: cython.double = 0.0
+
+        for n in range(self.n_inside):
+            way: cython.double = self._way_out_of(self.inside[n], i, k, sign)
+            if way > self._way_out_of(self.inside[n], i, k, -sign):
+                return INF
+            farthest = max(farthest, way)
+        return farthest
+
+    def _is_blocked(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.bint:
+        """Return whether a body that body i is not inside of is in the way along an axis."""
+        tree: Tree
+
+        self._set_region(i, k, way)
+        for tree in (self.broadphase.still, self.broadphase.moving):
+            for m in range(tree.touching_one(self.low, self.high)):
+                if not self._is_listed(tree.found[m]) and self._is_in_the_way(i, tree.found[m]):
+                    return True
+        return False
+
+    def _is_listed(self, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the body whose way out is searched is inside of body j."""
+        for n in range(self.n_inside):  # noqa: SIM110  (a generator costs more)
+            if self.inside[n] == j:
+                return True
+        return False
+
+
+@cython.final
 class Separating:
-    """The members of soft crowds in a step, and their displacements."""
+    """Finds the ways out of the members of soft crowds, which move apart from each other.
+
+    Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position Based Dynamics",
+    2007), in Jacobi's form.  Each round finds where all members would be at the end of the step, and
+    adds to each way the mean of the displacements out of the members that it overlaps.
+
+        +-------+                      +-------+
+        |   A   |---+    A and B       |   A   |        the direction is d / (h1 + h2)**2, with d
+        |     +-|-+ |    overlap      -+-------+-+      from centre to centre: along d for squares,
+        +-----|-+ B |                    |   B   |      and mostly the short way out for long
+              +-----+                    +-------+      boxes
+
+    Invariant: no result depends on the order in which pairs are found.  Displacements are rounded to
+    multiples of 2**-32 of the member's size before they are added, so that each sum is exact.
+    """
 
     bodies: Bodies
     pairs: PairTable
@@ -295,28 +475,31 @@ class Separating:
     ) -> cython.void:
         """Add the displacement to the totals of two bodies, shared by inverse mass."""
         b: Bodies = self.bodies
-        share: cython.double = 0.0
+        share: cython.double = 1.0 if self.reach[i] > 0.0 else 0.0
 
-        if self.reach[i] > 0.0:
-            share = 1.0
-            if self.reach[j] > 0.0:
-                share = b.mass[j] / (b.mass[i] + b.mass[j])
-                if b.controls.rank_of(i) != b.controls.rank_of(j):
-                    share = 1.0 if b.is_lighter(i, j) else 0.0
-            count[i] += 1
-            for k in range(b.dim):
-                if not b.controls.locks(i, k):
-                    total[i, k] += _rounded(self.displacement[k] * share / self.size[i])
-        if self.reach[j] > 0.0:
-            count[j] += 1
-            for k in range(b.dim):
-                if not b.controls.locks(j, k):
-                    total[j, k] -= _rounded(self.displacement[k] * (1.0 - share) / self.size[j])
+        if share > 0.0 and self.reach[j] > 0.0:
+            share = b.mass[j] / (b.mass[i] + b.mass[j])
+            if b.controls.rank_of(i) != b.controls.rank_of(j):
+                share = 1.0 if b.is_lighter(i, j) else 0.0
+        self._displace(i, share, total, count)
+        self._displace(j, share - 1.0, total, count)
 
-    def end(self) -> cython.void:
-        """Forget all members and their displacements."""
-        self.bodies.end_drifts(self.rows[: self.n])
-        self.forget()
+    @cython.cfunc
+    @cython.inline
+    def _displace(
+        self,
+        i: cython.Py_ssize_t,
+        share: cython.double,
+        total: cython.double[:, ::1],
+        count: cython.longlong[::1],
+    ) -> cython.void:
+        """Add a body's share of the displacement to its total, if it can move."""
+        if not self.reach[i] > 0.0:
+            return
+        count[i] += 1
+        for k in range(self.bodies.dim):
+            if not self.bodies.controls.locks(i, k):
+                total[i, k] += _rounded(self.displacement[k] * share / self.size[i])
 
 
 @cython.inline
