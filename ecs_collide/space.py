@@ -56,7 +56,12 @@ from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
-from ecs_collide.step.registrations import Unsubscribe, require_component_type
+from ecs_collide.step.registrations import (
+    Subscription,
+    Unsubscribe,
+    require_component_type,
+    subscribe,
+)
 from ecs_collide.step.responses import Offer, Respond, Responses
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.step.state import StepState
@@ -418,17 +423,18 @@ class Space(BoxQueries[Filter]):
 
     # -- ways to interfere with an impact --
 
-    def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
+    def respond_with(self, component: type, respond: Respond | None = None) -> Subscription:
         """Resolve the impacts of all bodies that have a component by a function.
 
         Parameters
         ----------
         component : type
             Makes its bodies dynamic, as `Slide` does.
-        respond : callable
+        respond : callable, optional
             Called in time order with the `Impact`.  It may set velocities, delete either entity,
             or return `DEFAULT` to get the built-in response.  If the two bodies have different
-            functions, both are called.
+            functions, both are called.  Without it, the component is a decorator:
+            ``@space.respond_with(Rubber)``.
 
         Returns
         -------
@@ -441,7 +447,10 @@ class Space(BoxQueries[Filter]):
             Another function resolves for that component type.  Exception: a function from the
             same definition, registered before `esper.clear_database`, is replaced.
         """
-        return self._responses.respond_with(component, respond)
+        made = Subscription(partial(self._responses.respond_with, component))
+        if respond is not None:
+            made(respond)
+        return made
 
     def make_dynamic(self, component: type) -> Unsubscribe:
         """Make all bodies that have a custom component dynamic, as those with `Slide` are.
@@ -453,10 +462,10 @@ class Space(BoxQueries[Filter]):
 
     def filter_pairs(
         self,
-        allows: Callable[[int, int], object],
+        allows: Callable[[int, int], object] | type | None = None,
         first_kind: type | None = None,
         second_kind: type | None = None,
-    ) -> Unsubscribe:
+    ) -> Subscription:
         """Register a function that decides whether two bodies near each other may meet.
 
         For rules that a `Filter` cannot express.  If the function returns a false value, the two
@@ -465,10 +474,11 @@ class Space(BoxQueries[Filter]):
 
         Parameters
         ----------
-        allows : callable
+        allows : callable, optional
             Called with the lower and the higher entity id, at most once per step and pair, in
             any order.  It may read components but not change anything.  If it raises, the two
-            may meet, and the step raises the exception when it is complete.
+            may meet, and the step raises the exception when it is complete.  Without it, the types
+            alone are a decorator.
         first_kind, second_kind : type, optional
             Only for pairs of a body with the first component and a body with the second one.
             Without `first_kind` the function is called for all pairs, which costs far more.
@@ -478,7 +488,8 @@ class Space(BoxQueries[Filter]):
         callable
             Call it to remove the function.
         """
-        return self._pair_filters.add(self._link.attached, allows, first_kind, second_kind)
+        add = partial(self._pair_filters.add, self._link.attached)
+        return subscribe(add, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
         """Return the centre of a body.
@@ -545,10 +556,10 @@ class Space(BoxQueries[Filter]):
 
     def on_collision(
         self,
-        function: Callable[[Collision], object],
+        function: Callable[[Collision], object] | type | None = None,
         first_kind: type | None = None,
         second_kind: type | None = None,
-    ) -> Unsubscribe:
+    ) -> Subscription:
         """Call a function for each collision, after all positions are final.
 
         After a handler has cleared or deleted the world or restored a snapshot, no further event
@@ -562,8 +573,9 @@ class Space(BoxQueries[Filter]):
 
         Parameters
         ----------
-        function : callable
-            Called with the event.  The space holds a strong reference.
+        function : callable, optional
+            Called with the event.  The space holds a strong reference.  Without it, the types alone
+            are a decorator: ``@space.on_collision(Bullet, Enemy)``.
         first_kind, second_kind : type, optional
             Only for collisions between bodies with these components.  `first` of the event is
             the body with the first one, `second` the other; normal, positions and velocities
@@ -580,19 +592,19 @@ class Space(BoxQueries[Filter]):
 
     def on_contact_began(
         self,
-        function: Callable[[ContactBegan], object],
+        function: Callable[[ContactBegan], object] | type | None = None,
         first_kind: type | None = None,
         second_kind: type | None = None,
-    ) -> Unsubscribe:
+    ) -> Subscription:
         """Call a function for each contact that begins; as `on_collision`."""
         return self._subscribe(CONTACT_BEGAN, function, first_kind, second_kind)
 
     def on_contact_ended(
         self,
-        function: Callable[[ContactEnded], object],
+        function: Callable[[ContactEnded], object] | type | None = None,
         first_kind: type | None = None,
         second_kind: type | None = None,
-    ) -> Unsubscribe:
+    ) -> Subscription:
         """Call a function for each contact that ends; otherwise as `on_collision`.
 
         With component types, it is called for contacts that had these types when they began, even
@@ -602,10 +614,10 @@ class Space(BoxQueries[Filter]):
 
     def on_contact(
         self,
-        function: Callable[[Contact], object],
+        function: Callable[[Contact], object] | type | None = None,
         first_kind: type | None = None,
         second_kind: type | None = None,
-    ) -> Unsubscribe:
+    ) -> Subscription:
         """Call a function in each step in which two bodies touch; otherwise as `on_collision`.
 
         It is called once per step and pair, with the `Contact`, if the bodies touch at the end of
@@ -615,9 +627,10 @@ class Space(BoxQueries[Filter]):
         return self._subscribe(CONTACT, function, first_kind, second_kind)
 
     def _subscribe(
-        self, name: str, function: Callable[[Any], object], first: type | None, second: type | None
-    ) -> Unsubscribe:
-        return self._subscribers.add(self._link.attached, name, function, first, second)
+        self, name: str, function: object, first: type | None, second: type | None
+    ) -> Subscription:
+        add = partial(self._subscribers.add, self._link.attached, name)
+        return subscribe(add, function, first, second)
 
     @property
     def handlers(self) -> list[Handler]:
@@ -815,17 +828,17 @@ class Space(BoxQueries[Filter]):
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids.
 
-        As of the end of the last step.  A contact with an entity that has been deleted since ends
-        in the next one.  A body has no contacts before its first step.
+        As of the end of the last step, without those of entities that have been deleted since,
+        which end in the next one.  A body has no contacts before its first step.
 
         Parameters
         ----------
         entity : int, optional
             Only contacts of this body.
         filter : type, tuple of types or callable, optional
-            Only contacts with a body that has this component, or all of these, or for which the
+            Only contacts with a body that has this component, or one of these, or for which the
             function returns a true value: with `entity` the other body, without it either of the
-            two.  A deleted entity passes no filter.
+            two.
         """
         return self._contacts.contacts(entity, filter=filter)
 
@@ -833,7 +846,6 @@ class Space(BoxQueries[Filter]):
         """Return the oldest solid contact of a body on one side: its ground, or a wall.
 
         Its normal is at most 45 degrees beside the given one, which matters for a `Slope`.
-        Contacts with entities that have been deleted since the last step do not count.
 
         Parameters
         ----------

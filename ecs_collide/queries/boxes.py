@@ -66,7 +66,8 @@ class BoxQueries(Generic[_Filter]):
             Ids that are not returned.
         filter : type, tuple of types, Filter or callable, optional
             Only ids for which this function returns a true value.  A `Space` also accepts a component
-            type or several, which the entity must have, and a `Filter`, which must allow its body.
+            type that the entity must have, a tuple of types of which it must have one, and a
+            `Filter`, which must allow its body.
         solid : bool
             Exclude sensors.  An `AABBTree` has none.
 

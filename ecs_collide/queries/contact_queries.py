@@ -54,6 +54,9 @@ class ContactQueries:
         rows = self._state.timeline.contacts.rows
         found = range(rows.n) if entity is None else rows.find(self._lookup.row(entity))
         contacts = self._contacts_at(found)
+        there = contacts and self._presence.still_there(self._link.world)
+        if there:
+            contacts = [each for each in contacts if there(each.first) and there(each.second)]
         allowed = None if filter is None else self._queried.allowed(filter)
         if allowed is not None:
             contacts = [
@@ -115,11 +118,6 @@ class ContactQueries:
             for contact in self.contacts(entity)
             if contact.kind is ContactKind.SOLID and _faces(contact.normal_for(entity), wanted)
         ]
-        if not on:
-            return None
-        there = self._presence.still_there(self._link.world)
-        if there is not None:
-            on = [contact for contact in on if there(contact.first) and there(contact.second)]
         return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
 
     def load_on(self, entity: int) -> float:
@@ -171,11 +169,8 @@ class ContactQueries:
     def _rests_of(self, entity: int) -> list[Rest]:
         """Return the contacts in which a body rests on another, or another on it."""
         found = []
-        there = self._presence.still_there(self._link.world)
         for contact in self.contacts(entity):
-            if contact.kind is ContactKind.SOLID and (
-                there is None or (there(contact.first) and there(contact.second))
-            ):
+            if contact.kind is ContactKind.SOLID:
                 for upper, lower in (
                     (contact.first, contact.second),
                     (contact.second, contact.first),

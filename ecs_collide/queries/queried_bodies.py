@@ -179,12 +179,12 @@ class QueriedBodies:
             types: tuple[type, ...] = kinds
             world = self._link.world
             world.require_current()
-            return lambda entity: all(world.component(entity, kind) is not None for kind in types)
+            return lambda entity: any(world.component(entity, kind) is not None for kind in types)
         if callable(filter):
             return filter
         raise TypeError(
             f"filter={filter!r} must be a component type, a tuple of component types of which "
-            "an entity must have all, a Filter that must let it meet the entity, or a function "
+            "an entity must have one, a Filter that must let it meet the entity, or a function "
             "that takes an entity"
         )
 

@@ -212,6 +212,9 @@ class Snapshots:
             )
         if not self._is_usual:
             self._schema.require_all(self._registry.components)
+        if self._state.was_cleared(world.generation()):
+            self._registry.forget_cleared()
+            self._state.generation = world.generation()
         saved = self._state_of_space(world)
         self._add_numbers(saved, world)
         saved.blobs = self._schema.save(saved.contents)

@@ -20,6 +20,7 @@ from ecs_collide.events import (
     ContactBegan,
     ContactEnded,
     ContactKind,
+    EndReason,
     EventSequence,
 )
 from ecs_collide.step.entity_types import EntityTypes, Indices, order_of
@@ -225,7 +226,8 @@ class Subscribers:
 
         An exception does not stop the delivery; all exceptions are returned.  Delivery stops if the
         world is cleared or deleted or the space restored, because other entities may then have the
-        ids in these events.
+        ids in these events.  For that reason the end of a contact of a world that was cleared is
+        not delivered if one of its ids is in use again.
 
         Parameters
         ----------
@@ -262,7 +264,7 @@ class Subscribers:
 
         if is_over():
             return errors
-        for name, event in self._named_for_esper(events, handlers_of, touching):
+        for name, event in self._named_for_esper(world, events, handlers_of, touching):
             for handler in handlers_of(name):
                 call(handler, event)
                 if is_over():
@@ -270,13 +272,19 @@ class Subscribers:
         return errors
 
     def _named_for_esper(
-        self, events: StepEvents, handlers_of: Callable[[str], Any], touching: Touching
+        self,
+        world: World,
+        events: StepEvents,
+        handlers_of: Callable[[str], Any],
+        touching: Touching,
     ) -> Iterator[tuple[str, Any]]:
         """Yield the names and events of a step that esper's handlers may want, in order."""
         if handlers_of(COLLISION):
             yield from ((COLLISION, event) for event in events.each_collision(None))
         if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
-            yield from ((_NAME_OF[type(event)], event) for event in events.each_change())
+            for event in events.each_change():
+                if isinstance(event, ContactBegan) or not _names_others(world, event):
+                    yield _NAME_OF[type(event)], event
         if handlers_of(CONTACT):
             yield from ((CONTACT, contact) for contact in touching(_ALL, _ALL))
 
@@ -297,7 +305,7 @@ class Subscribers:
                     self._offer(event, plan, CONTACT_BEGAN)
                     self._note_begin(event)
                 else:
-                    self._offer_end(event, plan)
+                    self._offer_end(world, event, plan)
         if self._of[CONTACT]:
             wanted = types.wanted(self._kinds[CONTACT])
             contacts = self._state.timeline.contacts
@@ -326,7 +334,7 @@ class Subscribers:
             if order is not None:
                 contacts.setdefault(pair, []).append(order)
 
-    def _offer_end(self, event: ContactEnded, plan: Plan) -> None:
+    def _offer_end(self, world: World, event: ContactEnded, plan: Plan) -> None:
         """Plan the calls of the functions that want an end, and remove the open contact."""
         pair = event.first, event.second
         orders: dict[Kinds, int] = {_ANY: 0}
@@ -335,6 +343,8 @@ class Subscribers:
                 orders[kinds] = contacts[pair].pop(0)
                 if not contacts[pair]:
                     del contacts[pair]
+        if _names_others(world, event):
+            return
         for own in self._of[CONTACT_ENDED]:
             if own.kinds in orders:
                 plan.append((own, event.swapped() if orders[own.kinds] else event))
@@ -359,6 +369,13 @@ class Subscribers:
             for n in np.flatnonzero(is_end).tolist():
                 wanted[n] = any(pairs[n] in contacts for contacts in known)
         return wanted
+
+
+def _names_others(world: World, event: ContactEnded) -> bool:
+    """Return whether an end is of a world that was cleared, and new entities have its ids."""
+    return event.reason is EndReason.WORLD_CLEARED and bool(
+        world.living((event.first, event.second))
+    )
 
 
 def _name_of(kind: type | None) -> str:

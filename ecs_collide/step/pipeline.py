@@ -262,7 +262,8 @@ class Pipeline:
         if not self.probe.is_as(self.registry.index.seen) or (
             timeline.sleeping.n and not self.registry.sleep.wanted
         ):
-            self.registry.compare(self.link.world)
+            was_cleared = self.state.was_cleared(self.probe.generation())
+            self.registry.compare(self.link.world, was_cleared)
             return True
         return False
 
@@ -485,7 +486,7 @@ class Pipeline:
             pending = timeline.event_buffer.contact_columns()
         self.lists.forget_start()
         self.undo.begin_step(self.lists)
-        self.state.before = (timeline, pending, self.state.dt)
+        self.state.before = (timeline, pending, self.state.dt, self.state.generation)
 
     def undo_step(self) -> None:
         """End the step under way as if it had not begun; if this is interrupted, call it again.
@@ -506,6 +507,7 @@ class Pipeline:
             timeline.event_buffer.recover(*state.before[1])
         self.use(timeline)
         self.errors.clear()
+        state.generation = state.before[3]
         state.set(dt=state.before[2], new_reports=[], phase=IDLE)
         state.before = None
 

@@ -9,12 +9,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import BuiltinMethodType, CodeType, MethodType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from ecs_collide.esper_world import World
 
 Unsubscribe = Callable[[], None]
 Kinds = tuple[type | None, type | None]
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Subscription:
+    """A registered function.  Called without an argument, it removes the function.
+
+    Without a function yet, it is a decorator, which registers a function and returns it.
+    """
+
+    def __init__(self, add: Callable[[Any], Unsubscribe]) -> None:
+        self._add = add
+        self._remove: Unsubscribe | None = None
+
+    @overload
+    def __call__(self) -> None: ...
+    @overload
+    def __call__(self, function: F) -> F: ...
+    def __call__(self, function: Any = None) -> Any:
+        """Register and return a function, or remove the one that is registered."""
+        if function is not None:
+            self._remove = self._add(function)
+        elif self._remove is not None:
+            self._remove()
+        return function
+
+
+def subscribe(
+    add: Callable[[Any, type | None, type | None], Unsubscribe],
+    function: Any,
+    first: type | None,
+    second: type | None,
+) -> Subscription:
+    """Return the subscription of a function, or a decorator if a type or None is in its place."""
+    if function is not None and not isinstance(function, type):
+        made = Subscription(lambda each: add(each, first, second))
+        made(function)
+        return made
+    if second is not None:
+        names = ", ".join(getattr(kind, "__name__", "None") for kind in (function, first, second))
+        raise TypeError(
+            f"({names}) are three component types: give a function and at most two types, or as a "
+            "decorator the types alone"
+        )
+    return Subscription(lambda each: add(each, function, first))
 
 
 def require_component_type(name: str, kind: object) -> None:

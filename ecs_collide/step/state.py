@@ -59,7 +59,7 @@ class StepState:
 
     # The step under way, or else the last one.
     phase: Public[cython.int]  # `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
-    # what `Pipeline.undo_step` needs: the timeline, pending events and `dt`; None between steps
+    # what `Pipeline.undo_step` needs: the timeline, pending events, `dt`, generation; else None
     before: Public[Any]
     dt: Public[float]  # in seconds
     new_reports: Public[list[Report]]
@@ -115,6 +115,11 @@ class StepState:
     def is_stepping(self) -> bool:
         """Whether a step has begun and is not finished; False while handlers run."""
         return self.phase != IDLE
+
+    @cython.ccall
+    def was_cleared(self, generation: object) -> cython.bint:
+        """Return whether the world, now of a generation, was cleared since the last step."""
+        return self.generation is not None and self.generation is not generation
 
     @property
     def was_holding(self) -> bool:

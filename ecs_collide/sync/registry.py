@@ -167,8 +167,11 @@ class BodyRegistry:
 
     # -- structure --
 
-    def compare(self, world: World) -> None:
-        """Update the rows to the entities that the world has now."""
+    def compare(self, world: World, was_cleared: bool = False) -> None:
+        """Update the rows to the entities that the world has now.
+
+        With `was_cleared` none of them is a known body, whatever its id.
+        """
         index = self.index
         if not self.sleep.wanted and self.sleep.n:
             self.wake_all()
@@ -177,6 +180,8 @@ class BodyRegistry:
         if self.exempt and not self._falls:
             self._exempt_all(bool(world.having(Acceleration)))
         self.table.reuse_freed()
+        if was_cleared:
+            self.forget_cleared()
         changes = index.compare(world)
         index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
@@ -200,6 +205,13 @@ class BodyRegistry:
         if self.units.shared_size:
             self._refuse_growth()
         index.know(changes)
+
+    def forget_cleared(self) -> None:
+        """Forget all bodies of a world that was cleared."""
+        gone = self.index.entities.tolist()
+        self.index.release(gone, EndReason.WORLD_CLEARED)
+        self.lists.update_order([], NO_ROWS.data, gone)
+        self._find_watched()
 
     def _refuse_growth(self) -> None:
         """Raise ValueError if a body has `Growth` although one attribute is its size on several axes."""

@@ -294,7 +294,10 @@ def test_a_filter_is_a_component_some_components_or_a_function(row):
     assert asked(space, filter=Enemy) == made[1]
     assert asked(space, filter=Solid, exclude=made[1]) == made[2]
     assert asked(space, filter=(Enemy, Solid)) == made[1]
-    assert asked(space, filter=(Enemy, Solid), exclude=made[1]) is None
+    assert asked(space, filter=(Enemy, Solid), exclude=made[1]) == made[2]
+    both = lambda entity: esper.has_components(entity, Enemy, Solid)  # noqa: E731
+    assert asked(space, filter=both) == made[1]
+    assert asked(space, filter=both, exclude=made[1]) is None
     assert asked(space, filter=ec.Velocity) is None
     assert asked(space, filter=lambda entity: entity == made[4]) == made[4]
     assert asked(space, filter=lambda entity: entity > made[0], exclude=made[1]) == made[2]

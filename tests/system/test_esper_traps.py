@@ -231,7 +231,7 @@ def test_ids_begin_again_after_clear_database(shot):
 
     esper.process(1.0)
 
-    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.ENTITY_DELETED]
+    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.WORLD_CLEARED]
     assert len(space.contacts()) == 0
     assert position(bullet) == (1, 50)
 

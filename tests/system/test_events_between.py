@@ -231,7 +231,8 @@ def test_contacts_are_filtered_by_the_other_body():
 
     assert met() == [left, right]
     assert met(filter=Enemy) == [left]
-    assert met(filter=(Enemy, ec.Slide)) == [left]
+    assert met(filter=(Enemy, Zone)) == [left]
+    assert met(filter=(Enemy, ec.Slide)) == [left, right]
     assert met(filter=lambda entity: entity == right) == [right]
     assert met(filter=Zone) == []  # the player is no body that it meets
     assert [(c.first, c.second) for c in space.contacts(filter=Enemy)] == [(player, left)]

@@ -143,7 +143,7 @@ def test_a_dt_that_is_none_is_refused_before_anything_changes(dt):
 
     assert space.entities == [floor, crate]  # as of the last step
     assert position(crate) == (0, 0)
-    assert len(space.contacts()) == 1
+    assert len(space.contact_points().pairs) == 1
     esper.process(0.0)
     assert [e.reason for e in space.contacts_ended] == [ec.EndReason.ENTITY_DELETED]
 
@@ -453,7 +453,7 @@ def test_clear_database_at_any_moment_and_the_same_ids_again(moment):
         ledger.record()
 
     assert ledger.open == set()
-    assert [why for _, why in ledger.ends] == [ec.EndReason.ENTITY_DELETED]
+    assert [why for _, why in ledger.ends] == [ec.EndReason.WORLD_CLEARED]
     assert velocity(crate) == (0, -1)
     assert 47 <= position(crate)[1] <= 49  # its own way, not that of who had its id
     space.check()
@@ -516,7 +516,7 @@ def test_a_world_deleted_and_reborn_under_its_name(world):
     # The systems of the old one, added by hand, take the new entities for what they are.
     space.update_bounds(1.0)
     space.finish_step()
-    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.ENTITY_DELETED]
+    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.WORLD_CLEARED]
     space.check()
 
 

@@ -172,15 +172,22 @@ def test_a_handler_registered_after_a_clear_hears_no_end_of_the_world_before(res
     assert len(ended) == restores
 
 
-def test_an_id_that_is_used_again_has_the_end_of_the_one_that_had_it_before():
+@pytest.mark.parametrize("kind", [Enemy, Zone])
+def test_an_end_of_a_cleared_world_is_not_told_of_who_has_its_id_now(kind):
     s = Scene()
+    told = []
+    esper.set_handler(ec.CONTACT_ENDED, told.append)
+    s.space.on_contact_ended(told.append)
     esper.process(1.0)
     esper.clear_database()
-    assert box((50, 0), (1, 1), Enemy()) == s.zone
+    assert box((50, 0), (1, 1), kind()) == s.zone
 
     esper.process(1.0)
 
-    assert [(e.first, e.second) for e in s.ended] == [(s.player, s.zone)]
+    (ended,) = s.space.contacts_ended
+    assert ended.reason is ec.EndReason.WORLD_CLEARED
+    assert s.ended == told == []
+    assert s.space._subscribers.open == {(Player, Zone): {}}
 
 
 def test_a_bounce_begins_and_ends_once_in_the_order_of_the_types():
@@ -501,3 +508,75 @@ def test_a_handler_that_leaves_its_world_for_another_still_gets_all_events(world
     esper.delete_world(f"{world} next")
 
     assert len(seen) == 2
+
+
+# -- as decorators --
+
+WAYS = ("on_collision", "on_contact_began", "on_contact_ended", "on_contact")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kinds", [(), (Player,), (Player, Zone), (None, Zone)])
+def test_types_without_a_function_are_a_decorator_with_the_same_calls(way, kinds):
+    told: list[list[object]] = [[], []]
+    s = Scene()
+    s.space.teleport(s.player, (-9, 0))  # it flies into the zone
+    set_velocity(s.player, 9.0, 0.0)
+    register = getattr(s.space, way)
+    register(told[0].append, *kinds)
+
+    @register(*kinds)
+    def tell(event: object) -> None:
+        told[1].append(event)
+
+    esper.process(1.0)
+    leave(s)
+    esper.process(1.0)
+
+    assert told[0] == told[1] != []
+    assert [handler.function for handler in s.space.handlers].count(tell) == 1
+
+
+def test_a_decorator_can_be_kept_and_removes_its_function():
+    s = Scene()
+    told: list[object] = []
+    decorate = s.space.on_collision(Player)
+    n = len(s.space.handlers)
+    decorate()  # nothing to remove yet
+    assert decorate(told.append) == told.append
+
+    decorate()
+
+    assert len(s.space.handlers) == n
+
+
+def test_three_types_and_no_function_are_refused():
+    space = ec.install()
+
+    with pytest.raises(TypeError, match=r"\(Player, None, Zone\) are three component types: give"):
+        space.on_collision(Player, None, Zone)
+    with pytest.raises(TypeError, match="second_kind='Zone' must be a component type"):
+        space.on_collision(Player, "Zone")(print)
+
+
+def test_pair_filters_and_responses_are_decorators_too():
+    space = ec.install()
+    wall = box((3, 0), (1, 1), Zone())
+    ball = mover((0, 0), (1, 1), (4, 0), Player())
+
+    @space.respond_with(Player)
+    def stop(impact):
+        return impact.resolve(ec.Stop())
+
+    esper.process(0.5)
+    assert space.position_of(ball) == (1, 0)
+
+    @space.filter_pairs(Player, Zone)
+    def allows(first, second):
+        return {first, second} != {wall, ball}
+
+    set_velocity(ball, 4.0, 0.0)
+    esper.process(0.5)
+
+    assert space.position_of(ball) == (3, 0)
+    assert (stop.__name__, allows.__name__) == ("stop", "allows")
