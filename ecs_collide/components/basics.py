@@ -380,7 +380,8 @@ class Deflect(Component):
     ----------
     restitution : float
         The part of the closing speed that is returned, from 0 (none, so it slides) to 1 (all).  If
-        both bodies have one, the larger counts.
+        both bodies have one, the larger counts.  Below 1 it is 0 for two dynamic bodies that touch
+        since the last step, and met in it: they lean on each other.
 
     Examples
     --------

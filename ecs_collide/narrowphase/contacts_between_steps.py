@@ -29,7 +29,8 @@ UNTIL_APART = 4  # crossing until they separate, because of a response
 KIND = 2
 AXIS = 3
 SIGN = 4
-N_COLUMNS = 5
+HAD_IMPACT = 5
+N_COLUMNS = 6
 
 N_SCANS = 4  # to go through all contacts for so many bodies is quicker than to link them
 
@@ -44,6 +45,7 @@ class ContactRow:
     kind: cython.schar  # SOLID to UNTIL_APART
     axis: cython.schar  # of the normal, which points from the second body to the first
     sign: cython.schar
+    had_impact: cython.schar  # 1 if its bodies met in the last step in which one of them moved
     is_handled: cython.schar  # within a step: 1 once the step has processed it
     # in a world that wraps, the image of the second body that touches; see `broadphase.images`
     image: cython.longlong
@@ -105,6 +107,7 @@ class ContactRows:
         kind: cython.int,
         axis: cython.int,
         sign: cython.int,
+        had_impact: cython.int,
         image: cython.longlong,
         since: cython.double,
     ) -> cython.void:
@@ -119,6 +122,7 @@ class ContactRows:
         self.at[n].kind = kind
         self.at[n].axis = axis
         self.at[n].sign = sign
+        self.at[n].had_impact = had_impact
         self.at[n].is_handled = 0
         self.at[n].image = image
         self.at[n].since = since
@@ -215,8 +219,8 @@ class ContactRows:
 
         Returns
         -------
-        codes : int64 (n, 5)
-            Rows of the first and the second body, kind, axis and sign.
+        codes : int64 (n, 6)
+            Rows of the first and the second body, kind, axis, sign, and whether they met.
         since : float64 (n,)
             The begin of each, in seconds of the space's time.
         images : int64 (n,)
@@ -232,6 +236,7 @@ class ContactRows:
             codes[n, KIND] = self.at[n].kind
             codes[n, AXIS] = self.at[n].axis
             codes[n, SIGN] = self.at[n].sign
+            codes[n, HAD_IMPACT] = self.at[n].had_impact
             since[n] = self.at[n].since
             images[n] = self.at[n].image
         return codes, since, images
@@ -251,6 +256,7 @@ def _copy(
     others[m].kind = rows[n].kind
     others[m].axis = rows[n].axis
     others[m].sign = rows[n].sign
+    others[m].had_impact = rows[n].had_impact
     others[m].is_handled = rows[n].is_handled
     others[m].image = rows[n].image
     others[m].since = rows[n].since
@@ -316,7 +322,7 @@ class Contacts:
         for n in range(codes.shape[0]):
             self.rows.add(
                 codes[n, FIRST], codes[n, SECOND], codes[n, KIND], codes[n, AXIS], codes[n, SIGN],
-                images[n] if images.shape[0] else 0, since[n],
+                codes[n, HAD_IMPACT], images[n] if images.shape[0] else 0, since[n],
             )  # fmt: skip
 
     @cython.ccall

@@ -212,6 +212,16 @@ class ContactsInStep:
 
     # -- within a step --
 
+    @cython.inline
+    def leans(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair of dynamic bodies touched at the step's start and met before it."""
+        return (
+            self.pairs.had_contact(p)
+            and self.rows.at[self.pairs.at[p].number].had_impact
+            and self.bodies.dynamic[self.pairs.at[p].first]
+            and self.bodies.dynamic[self.pairs.at[p].second]
+        )
+
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Begin the contact of a solid pair that has an impact, unless it is in contact already."""
         if self.pairs.at[p].contact >= BEGUN:
@@ -476,7 +486,7 @@ class ContactsInStep:
         """Store the contact of a pair for the next step."""
         self.next_rows.add(
             self.pairs.at[p].first, self.pairs.at[p].second, kind, axis, sign,
-            self.event_buffer.image, since,
+            self.pairs.has_met(p), self.event_buffer.image, since,
         )  # fmt: skip
 
     def _keep_as(self, n: cython.Py_ssize_t, kind: cython.int) -> cython.void:
@@ -485,7 +495,7 @@ class ContactsInStep:
 
         self.next_rows.add(
             rows.at[n].first, rows.at[n].second, kind, rows.at[n].axis, rows.at[n].sign,
-            self.event_buffer.image, rows.at[n].since,
+            rows.at[n].had_impact, self.event_buffer.image, rows.at[n].since,
         )  # fmt: skip
 
     @cython.cfunc

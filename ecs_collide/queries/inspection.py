@@ -308,7 +308,7 @@ class Inspection:
         rows, kinds = rows[shown], kinds[shown]
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
-        first, second, _, axes, signs = rows[order].T
+        first, second, _, axes, signs, _ = rows[order].T
         offsets = np.zeros((len(shown), self._state.dim))  # to the second body's image
         kept.offsets_into(offsets.data)
         offsets = offsets[shown][order]

@@ -461,6 +461,7 @@ def _check_contacts(state: SnapshotData) -> None:
     _require_within(contacts["kind"], 0, 4, "its contacts")
     _require_within(contacts["axis"], 0, dim - 1, "its contacts")
     _require_within(abs(contacts["sign"]), 1, 2, "its contacts")
+    _require_within(contacts["had_impact"], 0, 1, "its contacts")
     _require(np.isfinite(contacts["since"]).all(), "its contacts")
     _require(_are_in(rides["entity"], state.bodies), "the bodies that are carried")
     _require(_rises(rides["entity"]), "its riders")

@@ -29,7 +29,8 @@ from ecs_collide.sync.seen import (
     saved_rests,
 )
 
-CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
+# The columns of a contact's row.
+CONTACT_CODES = ("first", "second", "kind", "axis", "sign", "had_impact")
 
 
 class SavedState:

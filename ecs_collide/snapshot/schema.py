@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 MISMATCH_RECORD = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
 CONTACT_RECORD = np.dtype(
     [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
-     ("since", "<f8")]
+     ("had_impact", "u1"), ("since", "<f8")]
 )  # fmt: skip
 RIDE_RECORD = np.dtype(
     [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("subtracted", "<f8", (3,))]

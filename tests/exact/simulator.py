@@ -9,7 +9,7 @@ code with it, and by faults put into this very file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
@@ -189,6 +189,7 @@ class Simulator:
 
     Attributes
     ----------
+    leaning : the pairs of dynamic bodies that touch since the last step, and met in it
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
     entered : for each axis, the bodies that came into a group in this instant
@@ -216,12 +217,14 @@ class Simulator:
         dt: Fraction,
         *,
         pair_limit: int = 64,
+        leaning: Collection[tuple[int, int]] = (),
         try_all_pairs: bool = False,
         watch: bool = False,
     ) -> None:
         self.bodies = {body.ident: body for body in sorted(bodies, key=lambda body: body.ident)}
         self.dim = len(next(iter(self.bodies.values())).low)
         self.dt = dt
+        self.leaning = {p for p in leaning if all(self.bodies[n].is_dynamic for n in p)}
         self.pair_limit = pair_limit
         self.try_all_pairs = try_all_pairs
         self.watch = watch
@@ -912,6 +915,8 @@ class Simulator:
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
             restitution = max(map(self._restitution_of, [pair, *self._beside(pair, impact)]))
+            if restitution < 1 and pair in self.leaning:
+                restitution = Fraction(0)
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
         if n_repeats >= limit:
             normal_only = True

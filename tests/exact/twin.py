@@ -41,6 +41,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
+from tests import plain
 from tests.exact.simulator import (
     CROSSED,
     CRUSHED,
@@ -53,6 +54,8 @@ from tests.exact.simulator import (
     Simulator,
 )
 from tests.scenes import SLOP, columns, pairs_inside
+
+(HAD_IMPACT,) = plain.names("narrowphase.contacts_between_steps", "HAD_IMPACT")
 
 TOO_BLURRED = 1e-3  # of the step: an impact that is known no better ends the comparison
 ULPS = Fraction(1, 2**44)
@@ -609,6 +612,13 @@ def were_inside(one: Body, other: Body, dim: int) -> bool:
     return all(one.low[k] < other.high[k] and other.low[k] < one.high[k] for k in range(dim))
 
 
+def leaning_before(space: ec.Space) -> set[tuple[int, int]]:
+    """Return the pairs that touched as the last step began, and had met in the one before it."""
+    rows = np.asarray(space._state.timeline.contacts.saved.arrays()[0])
+    pairs = space._registry.table.ids[rows[rows[:, HAD_IMPACT] > 0, :2]]
+    return set(map(tuple, pairs.tolist()))
+
+
 def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Tally:
     """Compare the step that the library has just taken; say how."""
     hits = list(space.collisions)
@@ -618,6 +628,7 @@ def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Ta
     if space.stats.sweep_limit_hits or space.stats.waiting:  # which depend on the pairs of a tree
         tally.cut_short = 1
         return tally
+    limits["leaning"] = leaning_before(space)
     if is_dyadic(bodies, dt):
         exact = run_exactly(bodies, dt, **limits)
         if exact is not None:

@@ -1,0 +1,119 @@
+"""Bodies that lean on each other since the last step bounce no more, unless nothing is lost."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "implementation")
+
+DT = 1 / 64
+
+
+def stack(n, restitution, *, dim=2, axis=1, away=1.0):
+    """Return a space and `n` crates that rest on each other on a floor, the lowest one first."""
+    pull = [0.0] * dim
+    pull[axis] = -512.0 * away
+    space = ec.install(dim=dim, gravity=tuple(pull))
+    floor = [0.0] * dim
+    floor[axis] = -8.0 * away
+    esper.create_entity(ec.Position(*floor), ec.Extents(*[8.0] * dim))
+    crates = []
+    for number in range(n):
+        place = [0.0] * dim
+        place[axis] = (4.0 + 8.0 * number) * away
+        crates.append(
+            esper.create_entity(
+                ec.Position(*place), ec.Extents(*[4.0] * dim), ec.Velocity(*[0.0] * dim),
+                ec.Deflect(restitution),
+            )
+        )  # fmt: skip
+    return space, crates
+
+
+def rest(steps):
+    """Let the crates lie for some steps."""
+    for _ in range(steps):
+        esper.process(DT)
+
+
+def hit(space, body, axis, speed):
+    """Give a body a velocity, and take a step without gravity."""
+    space.gravity = (0.0,) * space.dim
+    change = [0.0] * space.dim
+    change[axis] = speed
+    esper.component_for_entity(body, ec.Velocity).set(*change)
+    esper.process(DT)
+
+
+@pytest.mark.parametrize("away", [1.0, -1.0])
+@pytest.mark.parametrize(("dim", "axis"), [(2, 0), (2, 1), (3, 2)])
+@pytest.mark.parametrize("before", ["awake", "asleep", "restored"])
+def test_a_crate_that_lies_on_another_one_is_lifted_with_it(dim, axis, away, before):
+    space, (lower, upper) = stack(2, 0.5, dim=dim, axis=axis, away=away)
+    space.sleep = before == "asleep"
+    rest(60)
+    assert space.stats.asleep == 2 * (before == "asleep")
+    if before == "restored":
+        space.restore(space.snapshot())
+
+    hit(space, lower, axis, 64.0 * away)
+
+    assert velocity(lower, dim)[axis] == velocity(upper, dim)[axis] == 32.0 * away
+
+
+def test_crates_that_touch_but_did_not_meet_bounce():
+    space, (lower, upper) = stack(2, 0.5)
+    space.gravity = (0.0, 0.0)
+    rest(3)
+
+    hit(space, lower, 1, 64.0)
+
+    assert (velocity(lower)[1], velocity(upper)[1]) == (16.0, 48.0)
+
+
+def test_nothing_is_lost_where_all_speed_is_returned():
+    space, (lower, upper) = stack(2, 1.0)
+    rest(3)
+
+    hit(space, lower, 1, 64.0)
+
+    assert (velocity(lower)[1], velocity(upper)[1]) == (0.0, 64.0)
+
+
+def test_a_flipper_throws_what_lies_on_it():
+    """Only two dynamic bodies lean on each other."""
+    space = ec.install(gravity=(0, -512))
+    flipper = box((0, -8), (8, 8), ec.Velocity(0, 0))
+    ball = box((0, 4), (4, 4), ec.Velocity(0, 0), ec.Deflect(0.5))
+    rest(3)
+
+    hit(space, flipper, 1, 64.0)
+
+    assert velocity(ball)[1] == 96.0
+
+
+def test_a_crate_that_has_been_away_bounces_again():
+    space, (_, upper) = stack(2, 0.5)
+    rest(3)
+    hit(space, upper, 1, 64.0)
+    assert not space.contacts(upper)
+
+    hit(space, upper, 1, -640.0)
+
+    assert velocity(upper)[1] > 0.0
+
+
+def test_a_rack_that_lies_still_is_broken_up():
+    """Boxes that touch without a press pass a hit on, each as its restitution says."""
+    ec.install()
+    rack = [box((8.0 * n, 0), (4, 4), ec.Velocity(0, 0), ec.Deflect(0.9)) for n in range(4)]
+    rest(10)
+    box((-24, 0), (4, 4), ec.Velocity(2048, 0), ec.Deflect(0.9))
+
+    esper.process(DT)
+
+    assert velocity(rack[-1])[0] == pytest.approx(2048 * 0.95**4)
