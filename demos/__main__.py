@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -14,11 +17,16 @@ from typing import Any, get_type_hints
 import esper
 
 from demos.app import headless
-from demos.app.catalogue import examples, load, names, source, summary
+from demos.app.catalogue import examples, load, names, shown, source, summary
 from demos.app.replay import Player, Recording, RecordingError, Tape
 from demos.app.scene import DT, Scene
 
-WINDOWS = {"pygame": "pygame-ce", "pyray": "raylib"}  # what to install, if it has another name
+WINDOWS = {  # the libraries of the examples' windows, and what to install
+    "pyglet": "pyglet",
+    "pygame": "pygame-ce",
+    "arcade": "arcade",
+    "pyray": "raylib",
+}
 LONGEST = 1_000_000  # seconds that a run may last
 
 
@@ -116,14 +124,18 @@ def _choose() -> int:
     """Open the menu; without a screen, list the demos."""
     from demos.app import window
 
-    def build(name: str) -> Scene:
+    def build(name: str) -> Scene | None:
+        if name in examples():
+            need_window(name)
+            subprocess.Popen([sys.executable, "-m", "demos", name])
+            return None
         scene: Scene = load(name).build()
         return scene
 
     try:
         from demos.app.menu import Gallery
 
-        gallery = Gallery({name: summary(name) for name in names()}, build)
+        gallery = Gallery({name: summary(name) for name in shown()}, build)
     except (ImportError, window.NoScreenError) as error:
         print(f"no window ({error}): here is a list")
         print(list_demos())
@@ -152,6 +164,14 @@ def _play(name: str, others: list[str]) -> int:
         print(f"no window: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def need_window(name: str) -> None:
+    """Raise ImportError if the library of an example's window is not installed."""
+    for module, package in WINDOWS.items():
+        needs = re.search(rf"^ *import {module}\b", source(name).read_text("utf-8"), re.M)
+        if needs and find_spec(module) is None:
+            raise ImportError(f"its window needs {package}: pip install {package}", name=module)
 
 
 def _run(name: str, others: list[str]) -> int:

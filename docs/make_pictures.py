@@ -700,12 +700,13 @@ def draw_thumbnails() -> None:
     from demos.app import catalogue
     from demos.app.menu import THUMBNAILS
 
-    names = catalogue.names()
+    names = catalogue.shown()
     n_rows = -(-(len(names) + 1) // THUMBNAILS.columns)
     pitch = THUMBNAIL + THUMBNAILS.spacing
     sheet = Image.new("RGB", (THUMBNAILS.columns * pitch, n_rows * pitch), "white")
     for tile, name in enumerate(names, start=1):
-        with Image.open(FOLDER / f"demo_{name}.png") as picture:
+        kind = "example" if name in catalogue.examples() else "demo"
+        with Image.open(FOLDER / f"{kind}_{name}.png") as picture:
             width, height = picture.width, min(picture.height, round(picture.width * 9 / 16))
             part = picture.convert("RGB").crop((0, 0, width, height))
         small = part.resize((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)

@@ -19,20 +19,25 @@ SHOWN = (  # the best first
     "boxes3d",
 )
 EXAMPLES = FOLDER / "examples"  # games of one file, to copy
-EXPLAINED = ("tree", "responses", "pi")  # under the title "How it works"
+EXPLAINED = ("tree", "responses", "pi")  # how it works: not in the menu
 
 
 def names() -> list[str]:
-    """Return the names of all demos, in the order of the menu; new ones come last."""
+    """Return the names of all demos, those of the menu first, in its order."""
     files = {path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
     files |= {path.parent.name for path in FOLDER.glob("*/game.py")}
-    order = (*SHOWN, *EXPLAINED)
-    return [*(name for name in order if name in files), *sorted(files - {*order})]
+    new = sorted(files - {*SHOWN, *EXPLAINED})
+    return [name for name in (*SHOWN, *new, *EXPLAINED) if name in files]
 
 
 def examples() -> list[str]:
     """Return the names of the games to copy."""
     return sorted(path.stem for path in EXAMPLES.glob("*.py") if not path.stem.startswith("_"))
+
+
+def shown() -> list[str]:
+    """Return the names in the menu: demos, and then games to copy."""
+    return [*(name for name in names() if name not in EXPLAINED), *examples()]
 
 
 def source(name: str) -> Path:

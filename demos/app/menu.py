@@ -13,14 +13,14 @@ import esper
 
 import ecs_collide as ec
 from demos.app.boxes import WHITE, YELLOW, Boxes, Colour
-from demos.app.catalogue import EXPLAINED, names
+from demos.app.catalogue import examples, shown
 from demos.app.scene import Label, Scene, Sheet
 from demos.app.window import Screen
 
 COLUMNS = 4
-CARD, PICTURE = (236.0, 178.0), (224.0, 126.0)  # in world units, which are pixels here
+CARD, PICTURE = (176.0, 118.0), (166.0, 90.0)  # in world units, which are pixels here
 GAP, INSET = 8.0, 24.0
-HEAD, TITLE, FOOT = 74.0, 52.0, 50.0  # height above, between and below the cards
+HEAD, TITLE, FOOT = 66.0, 42.0, 42.0  # height above, between and below the cards
 THUMBNAILS = Sheet(Path(__file__).with_name("thumbnails.png"), side=160)
 GREY: Colour = (178, 184, 204)
 LIT: Colour = (58, 84, 178)
@@ -46,8 +46,8 @@ class Menu(Scene):
         self.lines = dict(demos)
         self.chosen = 0
         self.trouble = ""
-        # "How it works" is a section of its own.
-        first = next((n for n, name in enumerate(demos) if name in EXPLAINED), len(demos))
+        # "Games to copy" is a section of its own.
+        first = next((n for n, name in enumerate(demos) if name in examples()), len(demos))
         self.first = first if first % COLUMNS == 0 else len(demos)
         n_rows = -(-len(demos) // COLUMNS)
         width = 2 * INSET + COLUMNS * CARD[0] + (COLUMNS - 1) * GAP
@@ -85,7 +85,7 @@ class Menu(Scene):
 
     def boxes(self) -> Boxes:
         """Return the cards, each with its picture."""
-        rows, known = [], names()
+        rows, known = [], shown()
         for number, name in enumerate(self.names):
             (left, bottom), (right, top) = self.space.bounds(self.cards[number])
             colour = LIT if number == self.chosen else DARK
@@ -98,16 +98,16 @@ class Menu(Scene):
 
     def labels(self) -> list[Label]:
         """Return the names, and the summary of the demo that is lit."""
-        found = [Label("ecs_collide", INSET, self.size[1] - 52, 34.0)]
+        found = [Label("ecs_collide", INSET, self.size[1] - 46, 30.0)]
         if self.first < len(self.names):
-            y = self.size[1] - HEAD - self.first // COLUMNS * (CARD[1] + GAP) - TITLE + 16
-            found.append(Label("How it works", INSET, y, 28.0))
+            y = self.size[1] - HEAD - self.first // COLUMNS * (CARD[1] + GAP) - TITLE + 13
+            found.append(Label("Games to copy", INSET, y, 24.0))
         for card, name in zip(self.cards, self.names, strict=True):
             (left, bottom), _ = self.space.bounds(card)
             text = name.replace("_", " ")
-            found.append(Label(text, left + CARD[0] / 2, bottom + 14, 23.0, anchor="center"))
+            found.append(Label(text, left + CARD[0] / 2, bottom + 7, 16.0, anchor="center"))
         text, colour = (self.trouble, YELLOW) if self.trouble else (self.lines[self.name], GREY)
-        return [*found, Label(text, INSET, 18, 16.0, colour)]
+        return [*found, Label(text, INSET, 15, 14.0, colour)]
 
 
 class Gallery:
@@ -121,7 +121,8 @@ class Gallery:
     demos : mapping of str to str
         The summary of each demo, in one line, by its name.
     build : callable
-        Makes the scene of a demo, by name, in the current world.
+        Makes the scene of a demo, by name, in the current world; None for a game that has opened
+        a window of its own.
     visible : bool
         Whether the window is shown.
 
@@ -134,7 +135,7 @@ class Gallery:
     def __init__(
         self,
         demos: Mapping[str, str],
-        build: Callable[[str], Scene],
+        build: Callable[[str], Scene | None],
         visible: bool = True,
     ) -> None:
         esper.switch_world(WORLD)
@@ -154,13 +155,17 @@ class Gallery:
         return self.screen.scene is self.menu
 
     def open(self) -> None:
-        """Show the demo that is lit, or the reason why that is not possible."""
+        """Show the demo or start the game that is lit, or say why that is not possible."""
         name = self.menu.name
         self.world = f"demo {name}"
         self.menu.trouble = ""
         esper.switch_world(self.world)
         try:
-            self.screen.show(self.build(name))
+            scene = self.build(name)
+            if scene is None:
+                self.close()
+                return
+            self.screen.show(scene)
             self.screen.announce()
         except ImportError as error:
             self.close()

@@ -70,15 +70,16 @@ def test_menu_shows_a_picture_of_every_demo_the_best_first(world: str) -> None:
     from demos.app.painter import Painter
     from tests.demos.labels import faults
 
-    menu = Menu({name: catalogue.summary(name) for name in catalogue.names()})
+    menu = Menu({name: catalogue.summary(name) for name in catalogue.shown()})
 
     tiles = menu.boxes().tiles
     assert tiles[tiles > 0].tolist() == list(range(1, len(menu.names) + 1))
     assert menu.names[0] == "survivors"
-    assert menu.names[-3:] == list(catalogue.EXPLAINED)
-    title = next(label for label in menu.labels() if label.text == "How it works")
-    tree = menu.space.bounds(menu.cards[menu.names.index("tree")])
-    assert tree[1][1] < title.y < menu.space.bounds(menu.cards[0])[0][1]
+    assert menu.names[-11:] == catalogue.examples()
+    assert not {*catalogue.EXPLAINED} & {*menu.names}
+    title = next(label for label in menu.labels() if label.text == "Games to copy")
+    first = menu.space.bounds(menu.cards[menu.names.index("bricks")])
+    assert first[1][1] < title.y < menu.space.bounds(menu.cards[0])[0][1]
     with Image.open(menu.sheet.path) as sheet:
         seen = np.asarray(sheet.convert("RGB"))
     for tile in range(1, len(menu.names) + 1):
@@ -180,6 +181,17 @@ def test_window_takes_the_size_of_the_demo(gallery: Gallery, card: int) -> None:
     assert abs(zoom - min(screen.window.width / view[0], screen.window.height / view[1])) < 1e-9
     place = screen.place(left + view[0] * zoom, bottom + view[1] * zoom)
     assert np.allclose(place, np.add(screen.scene.camera(), view))
+
+
+def test_game_with_a_window_of_its_own_leaves_the_menu_open(gallery: Gallery) -> None:
+    gallery.build = lambda name: None
+
+    gallery.open()
+
+    assert gallery.is_open
+    assert gallery.menu.trouble == ""
+    assert esper.current_world == WORLD
+    assert "demo one" not in esper.list_worlds()
 
 
 def test_demo_that_lacks_a_package_is_named(gallery: Gallery) -> None:
