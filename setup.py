@@ -64,7 +64,7 @@ RESOLVERS = {
 SELDOM = {
     SHARED, BINARY, "attachments", "body_lists", "controls", "dense_nodes",
     "edges", "holding", "images", "lock", "pair_cache", "present_boxes", "rare_reader", "records",
-    "resizing", "sleeping", "state", "type_marks", "undo", "ways_out", "world_diff",
+    "resizing", "settling", "sleeping", "state", "type_marks", "undo", "ways_out", "world_diff",
     "world_probe",
 }  # fmt: skip
 

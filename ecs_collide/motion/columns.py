@@ -151,7 +151,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "sync.registry": "start of a step: brought into a world that wraps",
         "sync.targets": "start of a step of bodies that the game moves: back to where they were; "
         "end: the target in a world that wraps",
-        "motion.bodies": "end of a step, of a path, or a new place within the step",
+        "motion.bodies": "end of a step, of a path, or a new place within the step; its start: flush "
+        "with a face that the body is a hair behind",
         "motion.body_table": "a step that failed, or a snapshot: where it was seen last",
         "step.editing": "between steps: of a body that the space has resized in place",
     },

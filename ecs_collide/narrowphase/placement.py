@@ -60,7 +60,7 @@ def _snap(
     face: cython.double = centre - half2 if below else centre + half2
     thin: cython.bint = centre - half2 == centre + half2
 
-    centre = _beside(face, half, below, thin)
+    centre = beside(face, half, below, thin)
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
@@ -82,11 +82,11 @@ def _snap_both(
 
     if thin or face != face2:
         face = 0.5 * (face + face2)
-        b.snap(i, k, _beside(face, b.half_of(i, k), below, thin))
-        b.snap(j, k, _beside(face, b.half_of(j, k), not below, thin))
+        b.snap(i, k, beside(face, b.half_of(i, k), below, thin))
+        b.snap(j, k, beside(face, b.half_of(j, k), not below, thin))
 
 
-def _beside(
+def beside(
     face: cython.double, half: cython.double, below: cython.bint, thin: cython.bint
 ) -> cython.double:
     """Return the centre of a box that is flush against a face, on the lower or upper side of it.

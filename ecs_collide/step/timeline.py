@@ -6,7 +6,10 @@ the last impact to the end.  Impacts are resolved in `step/impact_loop.py`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ecs_collide._kernel import Public, cython
+from ecs_collide._kernel.arrays import LONG
 from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
@@ -22,6 +25,7 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
+from ecs_collide.response.settling import Settling
 from ecs_collide.response.solver import Solver
 from ecs_collide.response.ways_out import Depenetration, Separating
 from ecs_collide.step.edges import Edges
@@ -86,6 +90,7 @@ class Timeline:
     loop: Public[ImpactLoop]
     carriers: Public[Carriers]  # of the loop, like the next
     falling: Falling
+    settling: Settling
     depenetration: Public[Depenetration]
     edges: Public[Edges]
     n_rows: cython.Py_ssize_t
@@ -127,6 +132,7 @@ class Timeline:
         )
         self.carriers = self.loop.carriers
         self.falling = self.loop.falling
+        self.settling = Settling(step, self.broadphase)
         self.depenetration = Depenetration(step, self.broadphase)
         self.edges = Edges(step, self.broadphase, self.contacts)
         self.n_rows = 0
@@ -238,6 +244,16 @@ class Timeline:
         for n in range(rows.shape[0]):
             self.bodies.find_swept_bounds(rows[n])
         self.broadphase.place_moving(rows)
+
+    @cython.ccall
+    def settle(self, touched: list, still: cython.longlong[::1]) -> cython.void:
+        """Put bodies flush that the game has put into others by no more than a hair."""
+        placed: list = self.settling.settle(touched, still)
+
+        if placed:
+            rows: cython.longlong[::1] = np.array(placed, LONG).data
+            self.bodies.start(rows)
+            self.broadphase.place_moving(rows)
 
     @cython.ccall
     def push_out(self, rows: cython.longlong[::1]) -> cython.void:
