@@ -667,7 +667,8 @@ class Space(BoxQueries[Filter]):
 
     def __len__(self) -> int:
         self._lock.recover_step()
-        return len(self._registry.rows)
+        n: int = self._registry.lists.n
+        return n
 
     def __contains__(self, entity: object) -> bool:
         self._lock.recover_step()

@@ -405,7 +405,7 @@ class Pipeline:
         reports: list = state.new_reports
         if timeline.n_held and not state.was_holding:
             reports = [*reports, self._report_held(timeline)]
-        counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
+        counts: list = timeline.count(state.step + 1, self.lists.n, state.n_movers)
         log: Any = None
         if buffer.n_collisions or buffer.n_contacts:
             log = self.log if cython.compiled else EventBuffer(state.dim)

@@ -18,10 +18,10 @@ from ecs_collide._kernel.arrays import BYTE, LONG, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
 
-NO_ID: cython.longlong = 2**63 - 1  # above all entities
+FEW: cython.Py_ssize_t = 64  # so many changes are kept apart from the arrays of all bodies
 
-# What `BodyLists` lists a body as.
-UNFIXED = 1
+# What `BodyLists` lists a body as; 0 for one that is gone.
+KNOWN = 1
 WATCHED = 2
 ATTACHED = 4
 
@@ -32,9 +32,13 @@ class RowOf:
 
     ids: cython.longlong[::1]
     rows: cython.longlong[::1]
+    # Changes that the arrays lack, by entity: its row, -1 for one that is gone.  Replaced, never
+    # changed, as `Undo` holds it.
+    recent: dict
 
     def __init__(self):
         self.ids = self.rows = zeros(LONG, 0)
+        self.recent = {}
 
     @cython.ccall
     def find(self, id: cython.longlong) -> cython.Py_ssize_t:
@@ -42,6 +46,10 @@ class RowOf:
         place: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = self.ids.shape[0]
 
+        if self.recent:
+            row = self.recent.get(id)
+            if row is not None:
+                return row
         if n and id > self.ids[n - 1]:  # as most new entities
             return -1
         if not cython.compiled:
@@ -92,16 +100,18 @@ class BodyLists:
     """
 
     bodies: Bodies
-    entities: ReadOnly[NDArray[np.int64]]  # the entities that are bodies, int64 (n,)
-    rows: ReadOnly[NDArray[np.int64]]  # and their rows, int64 (n,)
+    n: ReadOnly[cython.Py_ssize_t]  # number of bodies
+    all_entities: NDArray[np.int64]  # the entities that are bodies, without the recent changes
+    all_rows: NDArray[np.int64]  # and their rows
     row_of: ReadOnly[RowOf]
+    watched: ReadOnly[cython.longlong[::1]]  # bodies that are neither fixed, disabled nor attached
+    attached: ReadOnly[cython.longlong[::1]]  # attached boxes that are not disabled
     movers: Public[cython.longlong[::1]]  # bodies that each step reads, and that may move
     stills: Public[cython.longlong[::1]]  # bodies that each step reads, and that do not
     moving: Public[cython.longlong[::1]]  # by the present or the last step
     active: Public[cython.longlong[::1]]  # the same, and bodies that the game has moved or resized
     new: Public[cython.longlong[::1]]  # bodies in their first step
     touched_still: Public[cython.longlong[::1]]  # still bodies with a new place in the tree
-    unfixed: Public[cython.longlong[::1]]  # all bodies that are not fixed
     # What a step finds, besides the numbers in the components.
     newcomers: ReadOnly[dict]  # rows of new bodies since the last step, in order
     switched_off: ReadOnly[list]  # of bodies that became disabled, and are read once more
@@ -133,9 +143,11 @@ class BodyLists:
 
         self.bodies = bodies
         self.row_of = RowOf()
-        self.entities = self.rows = self.unread = self.pressed = none
+        self.n = 0
+        self.all_entities = self.all_rows = self.unread = self.pressed = none
+        self.watched = self.attached = none.data
         self.movers = self.stills = self.moving = self.active = none.data
-        self.new = self.touched_still = self.unfixed = self.written = none.data
+        self.new = self.touched_still = self.written = none.data
         self.newcomers = {}
         self.switched_off = []
         self.requested = set()
@@ -154,88 +166,108 @@ class BodyLists:
 
     # -- structure --
 
-    def set_bodies(self, entities, rows):
-        """Set the bodies, by rising id, and their rows."""
-        self.row_of.ids, self.row_of.rows = entities.data, rows.data
-        self.entities, self.rows = entities, rows
+    @property
+    def entities(self) -> NDArray[np.int64]:
+        """The entities that are bodies, by rising id, int64 (n,)."""
+        self._merge_recent()
+        return self.all_entities
 
-    def update_order(
-        self,
-        newcomers: list,
-        new_rows: cython.longlong[::1],
-        gone: list,
-    ):
-        """Add and remove bodies, each by rising id; all of `gone` are bodies."""
-        ids: cython.longlong[::1] = self.entities
-        rows: cython.longlong[::1] = self.rows
-        n_ids: cython.Py_ssize_t = ids.shape[0]
-        entities = np.empty(n_ids - len(gone) + len(newcomers), LONG)
-        to_ids: cython.longlong[::1] = entities.data
-        to_rows: cython.longlong[::1] = np.empty_like(entities).data
-        n: cython.Py_ssize_t = 0
-        n_gone: cython.Py_ssize_t = 0
-        n_new: cython.Py_ssize_t = 0
-        to: cython.Py_ssize_t = 0
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows of all bodies, in the order of their ids, int64 (n,)."""
+        self._merge_recent()
+        return self.all_rows
 
-        while True:
-            left: cython.longlong = gone[n_gone] if n_gone < len(gone) else NO_ID
-            came: cython.longlong = newcomers[n_new] if n_new < len(newcomers) else NO_ID
-            next_change: cython.longlong = left if left < came else came
-            while n < n_ids and ids[n] < next_change:
-                to_ids[to] = ids[n]
-                to_rows[to] = rows[n]
-                n += 1
-                to += 1
-            if n < n_ids and ids[n] == left:
-                n += 1
-                n_gone += 1
-            elif came != NO_ID:
-                to_ids[to] = came
-                to_rows[to] = new_rows[n_new]
-                n_new += 1
-                to += 1
-            else:
-                break
-        self.set_bodies(entities, np.asarray(to_rows))
+    @cython.ccall
+    def saved(self) -> tuple:
+        """Return what `set_bodies` takes to make the present bodies all bodies again."""
+        return self.all_entities, self.all_rows, self.row_of.recent
 
-    def find_watched(self) -> tuple:
-        """Return the rows of bodies that steps read, and of attached boxes; list the unfixed ones.
+    def set_bodies(self, entities, rows, recent=None) -> None:
+        """Set the bodies, by rising id, and their rows; `recent` are changes as in `RowOf`."""
+        self._set_all(entities, rows, recent or {})
+        self._merge_recent()
+        self.n = len(self.all_rows)
 
-        Steps read bodies that are neither fixed nor disabled nor attached.
-        """
-        has: cython.schar[::1] = self.bodies.has
-        disabled: cython.schar[::1] = self.bodies.disabled
-        attached: cython.schar[::1] = self.bodies.attached
-        rows: cython.longlong[::1] = self.rows
-        marks: cython.int = 0
-        kind: cython.int
-        n_unfixed: cython.Py_ssize_t = 0
-        n_watched: cython.Py_ssize_t = 0
-        n_attached: cython.Py_ssize_t = 0
+    def update(self, changes: list):
+        """List bodies that came, changed or are gone: pairs of entity and row, by rising entity."""
+        n_changes: cython.Py_ssize_t = len(changes)
+        ids: cython.longlong[::1] = np.empty(n_changes, LONG).data
+        rows: cython.longlong[::1] = np.empty(n_changes, LONG).data
+        present: cython.longlong[::1] = np.empty(n_changes, LONG).data
+        recent: dict = {}
 
-        for n in range(rows.shape[0]):
-            i: cython.Py_ssize_t = rows[n]
-            marks |= has[i] & Has.FIXED | disabled[i] | attached[i]
-        if not marks:
-            self.unfixed = rows
-            return rows, rows[:0]
+        for n in range(n_changes):
+            ids[n], rows[n] = changes[n]
+            present[n] = rows[n] if self._kind_of(rows[n]) else -1
+            before: cython.Py_ssize_t = self.row_of.find(ids[n])
+            self.n += (present[n] >= 0) - (before >= 0)
+            if present[n] != before:
+                recent[ids[n]] = present[n]
+        if len(recent) + len(self.row_of.recent) > FEW:
+            self._merge_recent()
+            self._merge(ids, present)
+        elif recent:
+            self.row_of.recent = self.row_of.recent | recent
+        self._list(ids, rows)
+
+    def list_all(self) -> None:
+        """List all bodies anew."""
+        self._merge_recent()
+        self.watched = self.watched[:0]
+        self.attached = self.attached[:0]
+        self._list(self.all_entities, self.all_rows)
+
+    def _list(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> cython.void:
+        """List bodies by what they are now."""
         kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+        keys: cython.longlong[::1] = self.bodies.ids
+
         for n in range(rows.shape[0]):
-            i = rows[n]
-            kind = 0
-            if not has[i] & Has.FIXED:
-                kind = UNFIXED if disabled[i] or attached[i] else UNFIXED | WATCHED
-            if attached[i] and not disabled[i]:
-                kind |= ATTACHED
-            kinds[n] = kind
-            n_unfixed += (kind & UNFIXED) != 0
-            n_watched += (kind & WATCHED) != 0
-            n_attached += (kind & ATTACHED) != 0
-        self.unfixed = self._chosen(rows, kinds, UNFIXED, n_unfixed)
-        return (
-            self._chosen(rows, kinds, WATCHED, n_watched),
-            self._chosen(rows, kinds, ATTACHED, n_attached),
-        )
+            kinds[n] = self._kind_of(rows[n])
+        self.watched = _merged(self.watched, keys, True, ids, rows, kinds, WATCHED)
+        self.attached = _merged(self.attached, keys, True, ids, rows, kinds, ATTACHED)
+        self.part(self.watched)
+
+    def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
+        """Return as what a body is listed.  One that is gone has no cached component."""
+        b: Bodies = self.bodies
+
+        if b.n_cached[i] == 0:
+            return 0
+        if b.disabled[i]:
+            return KNOWN
+        if b.attached[i]:
+            return KNOWN | ATTACHED
+        return KNOWN if b.has[i] & Has.FIXED else KNOWN | WATCHED
+
+    def _merge_recent(self) -> cython.void:
+        """Merge the recent changes into the arrays of all bodies."""
+        recent: list = sorted(self.row_of.recent.items()) if self.row_of.recent else []
+        changes: Any
+
+        if recent:
+            changes = np.array(recent, LONG).T.copy()
+            self._merge(changes[0].data, changes[1].data)
+
+    def _merge(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> cython.void:
+        """Merge changes into the arrays of all bodies; the row is -1 for one that is gone."""
+        keys: cython.longlong[::1] = self.all_entities
+        kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+
+        for n in range(rows.shape[0]):
+            kinds[n] = KNOWN if rows[n] >= 0 else 0
+        to_rows = np.asarray(_merged(self.all_rows, keys, False, ids, rows, kinds, KNOWN))
+        to_ids = np.asarray(_merged(keys, keys, False, ids, ids, kinds, KNOWN))
+        self._set_all(to_ids, to_rows, {})
+
+    def _set_all(self, entities: Any, rows: Any, recent: dict) -> cython.void:
+        """Set all bodies at once, which no exception can split."""
+        of: RowOf = self.row_of
+        arrays = entities.data, rows.data
+        (of.ids, of.rows), of.recent, self.all_entities, self.all_rows = (
+            arrays, recent, entities, rows,
+        )  # fmt: skip
 
     def part(self, watched: cython.longlong[::1]):
         """List the bodies to read that move, and the others."""
@@ -260,26 +292,6 @@ class BodyLists:
                     n_stills += 1
         self.movers = movers[:n_movers]
         self.stills = stills[: watched.shape[0] - n_movers]
-
-    @cython.cfunc
-    def _chosen(
-        self,
-        rows: cython.longlong[::1],
-        kinds: cython.schar[::1],
-        kind: cython.int,
-        n_chosen: cython.Py_ssize_t,
-    ) -> object:
-        """Return the `n_chosen` rows of one of some kinds: the same array if these are all."""
-        to: cython.Py_ssize_t = 0
-
-        if n_chosen == rows.shape[0]:
-            return rows
-        chosen: cython.longlong[::1] = np.empty(n_chosen, np.int64).data
-        for n in range(rows.shape[0] if n_chosen else 0):
-            if kinds[n] & kind:
-                chosen[to] = rows[n]
-                to += 1
-        return chosen
 
     def is_quiet(self) -> cython.bint:
         """Return whether nothing was noted for the next step."""
@@ -358,3 +370,55 @@ class BodyLists:
         self.is_reported = True
         self.written = rows
         self.has_start = True
+
+
+@cython.cfunc
+def _merged(
+    old: cython.longlong[::1],
+    keys: cython.longlong[::1],
+    are_by_row: cython.bint,
+    ids: cython.longlong[::1],
+    values: cython.longlong[::1],
+    kinds: cython.schar[::1],
+    kind: cython.int,
+) -> Any:
+    """Return a list, in the order of ids, with changes: int64 (n,).
+
+    Parameters
+    ----------
+    old : int64 (n_old,)
+        The list before.
+    keys : int64
+        The ids of `old`, by row or by place.
+    ids, values, kinds : (n_changes,)
+        The changed ids, rising; the value of each, and bits that tell the lists that it is in.
+    kind : int
+        The bit of this list.
+    """
+    merged: cython.longlong[::1] = np.empty(old.shape[0] + ids.shape[0], LONG).data
+    n: cython.Py_ssize_t = 0
+    to: cython.Py_ssize_t = 0
+
+    for c in range(ids.shape[0]):
+        first: cython.Py_ssize_t = n  # the id is not before this place
+        end: cython.Py_ssize_t = old.shape[0]  # and before this one
+        while first < end:
+            middle: cython.Py_ssize_t = (first + end) // 2
+            if keys[old[middle] if are_by_row else middle] < ids[c]:
+                first = middle + 1
+            else:
+                end = middle
+        while n < first:
+            merged[to] = old[n]
+            n += 1
+            to += 1
+        if n < old.shape[0] and keys[old[n] if are_by_row else n] == ids[c]:
+            n += 1
+        if kinds[c] & kind:
+            merged[to] = values[c]
+            to += 1
+    while n < old.shape[0]:
+        merged[to] = old[n]
+        n += 1
+        to += 1
+    return merged[:to]

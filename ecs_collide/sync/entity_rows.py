@@ -164,17 +164,17 @@ class EntityRows:
 
     # -- entering and leaving --
 
-    def admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> RowArray:
+    def admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> list[int]:
         """Give rows to new bodies; return them."""
         if self.table.reserve(len(newcomers)):
             self.bind()
         found = self.table.allocate(newcomers)
-        rows = found.tolist()
+        rows: list[int] = found.tolist()
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
         if self._reader.cache_all(found.data, newcomers, entities) & Mark.DISABLED:
             self._switch_off(rows)
-        return found
+        return rows
 
     def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
         """Cache the components that bodies have now."""
@@ -202,28 +202,31 @@ class EntityRows:
             self.table.quarantined[off] = Exclusion.DISABLED
             self.switched_off += off
 
-    def release_gone(self, gone: list[int], world: World) -> None:
-        """Free the rows of entities that are no longer bodies."""
+    def release_gone(self, gone: list[int], world: World) -> list[int]:
+        """Free the rows of entities that are no longer bodies; return them."""
+        if not gone:
+            return []
         reasons: EndReason | list[EndReason] = EndReason.ENTITY_DELETED
-        if gone and world.is_empty():
+        if world.is_empty():
             reasons = EndReason.WORLD_CLEARED
         elif living := world.living(gone):
             deleted, removed = EndReason.ENTITY_DELETED, EndReason.COMPONENT_REMOVED
             reasons = [removed if entity in living else deleted for entity in gone]
-        self.release(gone, reasons)
+        return self.release(gone, reasons)
 
-    def release(self, entities: list[int], reasons: EndReason | list[EndReason]) -> None:
-        """Free the rows of entities, in time O(entities + contacts)."""
+    def release(self, entities: list[int], reasons: EndReason | list[EndReason]) -> list[int]:
+        """Free the rows of entities, in time O(entities + contacts); return them."""
         if not entities:
-            return
+            return []
         found = self._lists.row_of.rows_of(entities)
         self.end_contacts(found, reasons)
         self._timeline.remove(found.data)
-        rows = found.tolist()
+        rows: list[int] = found.tolist()
         for row in rows if self.new else ():
             self.new.pop(row, None)  # another body may get the row before the next step
         self._reader.release(found.data)
         self.table.free(rows)
+        return rows
 
     def end_contacts(self, rows: RowArray, reasons: EndReason | list[EndReason]) -> None:
         """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
@@ -239,14 +242,14 @@ class EntityRows:
         for row in rows:
             self._timeline.broadphase.remove(row)
 
-    def start_over(self, entities: RowArray, rows: RowArray) -> None:
-        """Set the bodies, by rising id, and their rows; the next comparison caches their components."""
+    def start_over(self, *bodies: Any) -> None:
+        """Set the bodies, as `BodyLists.saved`; the next comparison caches their components."""
+        self._lists.set_bodies(*bodies)
         left = np.ones(self.table.capacity, np.bool_)
-        left[rows] = False
+        left[self.rows] = False
         self._reader.release(np.flatnonzero(left).data)
         self.table.quarantined[left] = 0
-        self._lists.set_bodies(entities, rows)
-        self.table.free_all_but(rows)
+        self.table.free_all_but(self.rows)
         self.new.clear()
         self._cache_all_again()
 
@@ -256,9 +259,10 @@ class EntityRows:
             return False
         extra = self.entities[~are_among(self.entities, bodies)].tolist()
         missing = bodies[~are_among(bodies, self.entities)].tolist()
-        self.release(extra, EndReason.ENTITY_DELETED)
+        left = self.release(extra, EndReason.ENTITY_DELETED)
         rows = self.admit(missing, {entity: {} for entity in missing})
         self.table.n_cached[rows] = -1
-        self._lists.update_order(missing, rows.data, extra)
+        pairs = [*zip(extra, left, strict=True), *zip(missing, rows, strict=True)]
+        self._lists.update(sorted(pairs))
         self.seen = None
         return True

@@ -74,6 +74,7 @@ class ComponentReader:
     dt: cython.double
     has_written: cython.bint
     any_sensor: cython.bint
+    any_fixed: ReadOnly[cython.bint]
     watch: Watch
     # A position is `lean` half sizes from the centre on each axis.  A size is `halves` half sizes.
     converts: cython.bint
@@ -100,6 +101,7 @@ class ComponentReader:
         self.rare_reader = RareReader(bodies.rare, rare_kinds)
         self.n_rows = 0
         self.any_sensor = False
+        self.any_fixed = False
         self.has_written = False
         self.sweeps = False
         self.rest_speed = 0.0
@@ -246,6 +248,7 @@ class ComponentReader:
         self.rare_reader.cache(i, has)
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
+        self.any_fixed |= (has & Has.FIXED) != 0
         b.sensor[i] = (has & Has.SENSOR) != 0
         b.disabled[i] = (has & Mark.DISABLED) != 0
         b.any_offered |= (has & Mark.HANDED) != 0
@@ -301,6 +304,7 @@ class ComponentReader:
         """Free rows of deleted bodies: they have no components."""
         for n in range(rows.shape[0]):
             self.bodies.has[rows[n]] = self.bodies.attached[rows[n]] = 0
+            self.bodies.n_cached[rows[n]] = 0
         self.clear(rows)
 
     @cython.ccall

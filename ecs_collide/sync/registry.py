@@ -73,7 +73,6 @@ class BodyRegistry:
     active = _Rows()
     new = _Rows()
     touched_still = _Rows()
-    _unfixed = _Rows()
 
     def __init__(
         self,
@@ -115,7 +114,6 @@ class BodyRegistry:
             self.index, reader, self.units, self.kinematic_targets, self.start, self._stale, timeline
         )  # fmt: skip
         # Rows, in the order of the ids of their bodies.
-        self.watched = NO_ROWS  # neither fixed nor disabled nor attached
         self._read = NO_ROWS  # all rows that the present step has read
         self._woken = NO_ROWS  # see `count_woken`
         self.exempt: list[type] = []  # see `exempt_from_gravity`
@@ -183,58 +181,63 @@ class BodyRegistry:
         if was_cleared:
             self.forget_cleared()
         changes = index.compare(world)
-        index.release_gone(changes.gone, world)
+        gone = index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
         if self.sleep.n:
             self.sleep.altered += changed
             self.sleep.wake(self.sleep.altered)
         if changed:
             index.recache(changed, [changes.entities[entity] for entity in changes.changed])
-            for row in changed:
+        admitted = index.admit(changes.newcomers, changes.entities) if changes.newcomers else []
+        rows = gone + changed + admitted
+        if rows:
+            for row in changed + admitted:
                 self.read_again(row)
-        admitted = NO_ROWS
-        if changes.newcomers:
-            admitted = index.admit(changes.newcomers, changes.entities)
-            fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
-            if len(fixed):
-                self.lists.unread = union(self.lists.unread, fixed)
-        if changes.newcomers or changes.gone:
-            self.lists.update_order(changes.newcomers, admitted.data, changes.gone)
-        if changes.newcomers or changes.gone or changed:
-            self._find_watched()
+            entities = changes.gone + changes.changed + changes.newcomers
+            self.lists.update(sorted(zip(entities, rows, strict=True)))
+            self._use_lists()
         if self.units.shared_size:
-            self._refuse_growth()
+            self._refuse_growth(changed + admitted)
         index.know(changes)
 
     def forget_cleared(self) -> None:
         """Forget all bodies of a world that was cleared."""
         gone = self.index.entities.tolist()
-        self.index.release(gone, EndReason.WORLD_CLEARED)
-        self.lists.update_order([], NO_ROWS.data, gone)
-        self._find_watched()
+        rows = self.index.release(gone, EndReason.WORLD_CLEARED)
+        self.lists.update(list(zip(gone, rows, strict=True)))
+        self._use_lists()
 
-    def _refuse_growth(self) -> None:
+    def _refuse_growth(self, rows: list[int]) -> None:
         """Raise ValueError if a body has `Growth` although one attribute is its size on several axes."""
-        growing = self.rows[self.table.has[self.rows] & Has.GROWTH != 0]
-        if len(growing):
-            entity, growth = self.table.views.ids[growing[0]], self.components.growth.kind.__name__
+        v = self.table.views
+        growing = [v.ids[row] for row in rows if v.has[row] & Has.GROWTH]
+        if growing:
+            growth = self.components.growth.kind.__name__
             raise ValueError(
-                f"entity {entity} has {growth}, and {self.units.shared_size} is its size on several "
+                f"entity {min(growing)} has {growth}, and {self.units.shared_size} is its size on several "
                 f"axes: remove the {growth} and set the size, or name an attribute for each axis in "
                 "Components(extents=...)"
             )
 
-    def _find_watched(self) -> None:
-        """Separate the bodies that each step reads from the fixed ones."""
-        self.reader.require(self.index.rows.data)
-        watched, attached = self.lists.find_watched()
-        self.watched = self._read = np.asarray(watched)
-        self.attached.rows = np.asarray(attached)
-        self._part()
+    def _list_all(self) -> None:
+        """List all bodies anew by what a step does with them."""
+        self.reader.require(self.rows.data)
+        self.lists.list_all()
+        self._use_lists()
+
+    def _use_lists(self) -> None:
+        """Use the new lists of bodies."""
+        self.attached.rows = np.asarray(self.lists.attached)
+        self._read = self.watched
+
+    @property
+    def watched(self) -> RowArray:
+        """The rows of the bodies that are neither fixed nor disabled nor attached."""
+        return np.asarray(self.lists.watched)
 
     def _part(self) -> None:
         """Separate the watched bodies that move from the others."""
-        self.lists.part(self.watched.data)
+        self.lists.part(self.lists.watched)
 
     def pop_ignored(self) -> list[int]:
         """Return the entities that are both fixed and moving since the last call."""
@@ -249,7 +252,7 @@ class BodyRegistry:
 
     def read_rows_again(self, rows: RowArray) -> None:
         """Read the components of bodies in the next step, fixed or not."""
-        if len(self._unfixed) < len(self.rows):
+        if self.reader.any_fixed:
             self.lists.requested.update(rows[self.table.has[rows] & Has.FIXED != 0].tolist())
 
     def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
@@ -619,7 +622,7 @@ class BodyRegistry:
         undo = self.reader.undo
         self._use(timeline)
         undo.put_back()
-        self._begin_again(undo.entities, undo.bodies)
+        self._begin_again(*undo.bodies)
         self.lists.put.update(undo.put)
         self.lists.moves = undo.moves
 
@@ -628,9 +631,9 @@ class BodyRegistry:
         self._use(timeline)
         self._begin_again(NO_ROWS, NO_ROWS)
 
-    def _begin_again(self, entities: RowArray, rows: RowArray) -> None:
-        """Set the bodies, all awake, at their seen places in the trees of a new timeline."""
-        self.index.start_over(entities, rows)
+    def _begin_again(self, *bodies: Any) -> None:
+        """Set the bodies, as `BodyLists.saved`, all awake, at their seen places in new trees."""
+        self.index.start_over(*bodies)
         self._start_anew()
         self.reader.check(self.rows.data)
         self.lists.unread = NO_ROWS
@@ -664,7 +667,7 @@ class BodyRegistry:
         self.sleep.forget()
         self.lists.pressed = self._woken = NO_ROWS
         self._forget_pending()
-        self._find_watched()
+        self._list_all()
 
     def _forget_pending(self) -> None:
         """Forget the pending work of the last step."""
@@ -740,7 +743,7 @@ class BodyRegistry:
         self.reader.recognize(rows.data, True)
         self._put_in_trees(moving, np.array(misplaced, np.int64) if misplaced else NO_ROWS)
         self._forget_pending()
-        if len(self._unfixed) < len(rows):
+        if self.reader.any_fixed:
             lists.unread = rows[c.has[rows] & Has.FIXED != 0]
         lists.requested.clear()
         lists.moves = {}
@@ -756,7 +759,7 @@ class BodyRegistry:
         self.wake_all()
         self.compare(world)
         if self.index.replace(bodies):
-            self._find_watched()
+            self._list_all()
 
     def resume(
         self,

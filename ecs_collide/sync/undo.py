@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
@@ -25,9 +24,8 @@ CODE = 1
 class Undo:
     """The bodies before the step under way, and the numbers that it has overwritten since."""
 
-    entities: ReadOnly[NDArray[np.int64]]  # as in `BodyLists`, like the next three
-    bodies: ReadOnly[NDArray[np.int64]]
-    put: ReadOnly[tuple]
+    bodies: ReadOnly[tuple]  # `BodyLists.saved`
+    put: ReadOnly[tuple]  # as in `BodyLists`, like the next one
     moves: ReadOnly[dict]
     kinds: list  # of `ComponentReader`
     # Of each row of seen numbers that was overwritten, in order: the index of its kind, and its row,
@@ -59,10 +57,10 @@ class Undo:
         self.n = 0
         self.others.clear()
         self.stored.clear()
-        self.entities, self.bodies = lists.entities, lists.rows
+        self.bodies = lists.saved()
         if not lists.is_reported:  # after a restore: bodies that no step has read are new again
             is_known = np.asarray(lists.bodies.news)[lists.rows] & News.NEW == 0
-            self.entities, self.bodies = lists.entities[is_known], lists.rows[is_known]
+            self.bodies = lists.entities[is_known], lists.rows[is_known]
         self.put, self.moves = tuple(lists.put), lists.moves
 
     def make_room(self) -> cython.void:

@@ -1,0 +1,185 @@
+"""A step costs what moves, and a change costs what it changes, in worlds of any size."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import systems
+from ecs_collide._kernel import backend
+from tests.scenes import box, of
+
+# Python and C calls of a step by what the game does before it, at most.
+CALLS = {
+    "nothing": (15, 8),
+    "a tag on a body": (15, 8),
+    "a foreign entity": (15, 8),
+    "create": (63, 65),
+    "delete": (60, 66),
+    "create and delete": (71, 77),
+    "pool": (92, 89),
+    "replace": (53, 37),
+    "delete a tile": (60, 66),
+}
+
+
+class Tag:
+    """A component of the game."""
+
+
+def shot(*more: object) -> int:
+    """Create a bullet far from everything."""
+    return box((0, -500), (2, 2), ec.Velocity(0, -600), ec.Sensor(), ec.Filter(2, 4), *more)
+
+
+class Game:
+    """A world of `n_movers` bodies that move, all apart, and of `n_fixed` tiles."""
+
+    def __init__(self, n_movers: int, n_fixed: int) -> None:
+        self.tiles = [box((20 * k, 900), (10, 10), ec.Fixed()) for k in range(n_fixed)]
+        self.movers = [
+            box((30 * (k % 10), 30 * (k // 10)), (5, 5), ec.Velocity(k % 7 - 3.5, 0), ec.Sensor())
+            for k in range(n_movers)
+        ]
+        self.pool = [shot(ec.Disabled()) for _ in range(3)]
+        self.live = [shot() for _ in range(30)]
+        self.space = ec.install()
+        for _ in range(20):
+            esper.process(1 / 60)
+
+    def act(self, what: str, k: int) -> int:
+        """Change something; return the number of changed bodies."""
+        if what in ("create", "create and delete"):
+            self.live.append(shot())
+        if what in ("delete", "create and delete"):
+            esper.delete_entity(self.live.pop(0), immediate=True)
+        if what == "pool":
+            body, other = self.pool.pop(0), self.live.pop(0)
+            of(body, ec.Position).set(0, -500)
+            esper.remove_component(body, ec.Disabled)
+            esper.add_component(other, ec.Disabled())
+            self.live.append(body)
+            self.pool.append(other)
+        if what == "replace":
+            esper.add_component(self.movers[k], ec.Velocity(1, 0))
+        if what == "delete a tile":
+            esper.delete_entity(self.tiles.pop(), immediate=True)
+        if what == "a foreign entity":
+            esper.delete_entity(esper.create_entity(Tag()), immediate=True)
+        if what == "a tag on a body":
+            esper.add_component(self.movers[k], Tag())
+        numbers = {"create and delete": 2, "pool": 2, "create": 1, "delete": 1, "replace": 1}
+        return numbers.get(what, int(what == "delete a tile"))
+
+
+def calls_of(function: Callable[[], object]) -> Counter[str]:
+    """Return how many functions of Python and of C a call runs."""
+    found: Counter[str] = Counter()
+
+    def note(frame: Any, event: str, argument: object) -> None:
+        found[event] += 1
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.fixture
+def only_compiled(implementation):
+    if implementation == "plain":
+        pytest.skip("kernels in pure Python are called in Python")
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_calls_of_a_step_do_not_grow_with_the_world(only_compiled, world, what, monkeypatch):
+    monkeypatch.setattr(systems, "STEERED", set())  # as in a game that uses no `Character`
+    found = []
+    for n_movers, n_fixed in ((10, 10), (600, 10), (10, 3000)):
+        esper.clear_database()
+        game = Game(n_movers, n_fixed)
+        counts = []
+        for k in range(9):
+            game.act(what, k)
+            counts.append(calls_of(lambda: esper.process(1 / 60)))
+        found.append(sorted((each["call"], each["c_call"]) for each in counts)[4])
+
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] <= CALLS[what][0]
+    assert found[0][1] <= CALLS[what][1]
+
+
+@pytest.mark.parametrize("n_fixed", [10, 2000])
+@pytest.mark.parametrize("what", CALLS)
+def test_as_many_entities_are_compared_as_have_changed(kernels, world, monkeypatch, what, n_fixed):
+    looked: list[int] = []
+    compare = backend.kernels.world_diff.compare_entities
+
+    def spy(noted: list[int], *others: Any) -> Any:
+        looked.extend(noted)
+        return compare(noted, *others)
+
+    monkeypatch.setattr(backend.kernels.world_diff, "compare_entities", spy)
+    game = Game(10, n_fixed)
+    lists = game.space._registry.lists
+
+    for k in range(5):
+        looked.clear()
+        all_before = lists.saved()[0]
+        n_changed = game.act(what, k)
+        esper.process(1 / 60)
+        assert len(looked) == n_changed
+        assert lists.saved()[0] is all_before  # the arrays of all bodies are as they were
+        assert len(game.space.entities) == lists.n
+
+
+@pytest.mark.parametrize("n", [1, 100, 1000])
+def test_many_changes_are_compared_once_each(kernels, world, monkeypatch, n):
+    game, looked = Game(10, 3000), []
+    compare = backend.kernels.world_diff.compare_entities
+    monkeypatch.setattr(
+        backend.kernels.world_diff,
+        "compare_entities",
+        lambda noted, *others: (looked.append(len(noted)), compare(noted, *others))[1],
+    )
+    for tile in game.tiles[:n]:
+        esper.delete_entity(tile, immediate=True)
+        shot()
+
+    esper.process(1 / 60)
+
+    assert looked == [2 * n]
+    assert len(game.space) == len(game.space.entities) == 3043
+
+
+@pytest.mark.parametrize("n_fixed", [0, 10, 1000])
+def test_a_question_looks_at_what_has_changed_since_the_step(kernels, world, monkeypatch, n_fixed):
+    game = Game(10, n_fixed)
+    presence, asked = game.space._queried._presence, []
+    finder = type(presence).finder
+
+    def counting(self: Any, world: Any) -> Any:
+        find = finder(self, world)
+        return lambda entity: (asked.append(entity), find(entity))[1]
+
+    monkeypatch.setattr(type(presence), "finder", counting)
+    esper.add_component(game.movers[0], Tag())
+    esper.create_entity(Tag())
+    assert len(game.space.query((-1e4, -1e4), (1e4, 1e4))) > 39
+    assert asked == []
+    gone = game.movers[1]
+    esper.delete_entity(gone)
+
+    for _ in range(3):
+        assert gone not in game.space.query((-1e4, -1e4), (1e4, 1e4))
+
+    assert set(asked) == {gone}
+    assert len(asked) <= 2
