@@ -64,7 +64,10 @@ def entries() -> list[Entry]:
 
 
 def add_entries(page: str, text: str) -> str:
-    """Return a page with an entry of the index at each section that has words."""
+    """Return a page with a main entry (!) of the index at each section that has words.
+
+    The search lists other entries below every page that contains the word.
+    """
     for entry in reversed(entries()):
         if entry.page != page:
             continue
@@ -75,7 +78,7 @@ def add_entries(page: str, text: str) -> str:
         if heading is None:
             raise ValueError(f"words.md: {page}.md has no section #{entry.section}")
         at = heading.end()
-        text = f"{text[:at]}\n\n```{{index}} single: {entry.word}\n```{text[at:]}"
+        text = f"{text[:at]}\n\n```{{index}} ! single: {entry.word}\n```{text[at:]}"
     return text
 
 
@@ -100,12 +103,13 @@ def find(words: dict[str, str], query: str) -> str | None:
 
 
 def read_built(folder: Path) -> dict[str, str]:
-    """Return the entries of a built site: word, and page with section."""
+    """Return the main entries of a built site: word, and page with section."""
     text = (folder / "searchindex.js").read_text("utf-8")
     index = json.loads(text[text.index("{") : text.rindex("}") + 1])
     return {
         word: f"{index['docnames'][places[0][0]]}#{places[0][1]}"
         for word, places in index["indexentries"].items()
+        if places[0][2]
     }
 
 

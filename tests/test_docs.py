@@ -375,7 +375,7 @@ def test_each_word_of_other_engines_gets_an_entry_at_its_section():
     assert len({entry.word for entry in found}) == len(found)
     for page in {entry.page for entry in found}:
         text = index.add_entries(page, (ROOT / "docs" / f"{page}.md").read_text("utf-8"))
-        words = re.findall(r"^#+ .+\n\n(?:```{index} single: .*\n```\n+)+", text, re.M)
+        words = re.findall(r"^#+ .+\n\n(?:```{index} ! single: .*\n```\n+)+", text, re.M)
         assert sum(part.count("single: ") for part in words) == len(
             [entry for entry in found if entry.page == page]
         )
