@@ -283,14 +283,14 @@ class World:
         """Return the systems of all spaces in the current world, in their order."""
         return [system for system in self._processors() if isinstance(system, self._stages)]
 
-    def systems(self, space: object) -> list[tuple[int | None, str]]:
-        """Return the stage (0 to 3; None: not of `space`) and name of each processor, in order."""
-        found: list[tuple[int | None, str]] = []
+    def systems(self, space: object) -> list[tuple[int | None, type]]:
+        """Return the stage (0 to 3; None: not of `space`) and type of each processor, in order."""
+        found: list[tuple[int | None, type]] = []
         for system in self._processors():
             stage = None
             if isinstance(system, self._stages) and getattr(system, "space", None) is space:
                 stage = [isinstance(system, kind) for kind in self._stages].index(True)
-            found.append((stage, type(system).__name__))
+            found.append((stage, type(system)))
         return found
 
     def rivals(self, space: object) -> list[str]:

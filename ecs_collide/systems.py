@@ -248,8 +248,10 @@ class _Settings(TypedDict, total=False):
 def install(
     space: Space | None = None,
     *,
-    priority: int = 100,
-    spacing: int = 10,
+    priority: float = 100,
+    spacing: float = 10,
+    before: type[esper.Processor] | None = None,
+    after: type[esper.Processor] | None = None,
     dt: TimeSource | None = None,
     **settings: Unpack[_Settings],
 ) -> Space:
@@ -259,12 +261,16 @@ def install(
     ----------
     space : Space, optional
         The space of the systems; a new one by default.
-    priority : int
+    priority : float
         Of the last of the four.  Higher runs first, so game systems at esper's default of 0 run
         after them.
-    spacing : int
-        How far the priorities of two of the four are apart, 1 or more.  By default they are 130,
-        120, 110 and 100, which leaves room for a game's systems between them.
+    spacing : float
+        How far the priorities of two of the four are apart.  By default they are 130, 120, 110
+        and 100, which leaves room for a game's systems between them.  With 0 all have the same
+        priority, and esper runs them where `install` was called among processors of this priority.
+    before, after : type of esper.Processor, optional
+        Run the four right before, or right after, the processor of this type, which the world has
+        already; with both, right before the first one.  Instead of `priority` and `spacing`.
     dt : float or callable, optional
         The time of each step in seconds, or a function that returns it, for games whose
         processors take no `dt` or take it as a later argument.  The function is called once in
@@ -282,7 +288,8 @@ def install(
     Raises
     ------
     ValueError
-        The world has other systems already, or `space` was made with other settings.
+        The world has other systems already, or `space` was made with other settings; or the world
+        has no processor of the type `before` or `after`, or no priority is between the two.
     TypeError
         There is no such argument.
     RuntimeError
@@ -308,17 +315,23 @@ def install(
         if name not in _Settings.__annotations__:
             raise TypeError(
                 f"install() got an unexpected argument {name!r}; it takes "
-                + ", ".join(["space", "priority", "spacing", "dt", *_Settings.__annotations__])
+                + ", ".join([*_OF_INSTALL, *_Settings.__annotations__])
             )
     if isinstance(priority, bool) or not isinstance(priority, (int, float)):
         raise TypeError(f"install(priority={priority!r}) must be a number")
-    if isinstance(spacing, bool) or not isinstance(spacing, int) or spacing < 1:
-        raise ValueError(f"install(spacing={spacing!r}) must be a whole number, 1 or more")
+    if isinstance(spacing, bool) or not isinstance(spacing, (int, float)) or not spacing >= 0:
+        raise ValueError(f"install(spacing={spacing!r}) must be a number, 0 or more")
+    if before is not None or after is not None:
+        if (priority, spacing) != (100, 10):
+            raise TypeError("install() takes before and after, or priority and spacing, not both")
+        place = _find_place(before, after)
+    else:
+        place = priority, spacing
     source = checked_source(dt)
-    first = priority + (len(SYSTEMS) - 1) * spacing
     installed: Any = esper.get_processor(BroadphaseSystem)
+    first: Any = None if place is None else place[0] + (len(SYSTEMS) - 1) * place[1]
     if installed is not None:
-        is_same = space in (None, installed.space) and installed.priority == first
+        is_same = space in (None, installed.space) and first in (None, installed.priority)
         return _same_space(installed.space, is_same, source, settings)
     require_order("install()", first)
     if space is None:
@@ -331,9 +344,57 @@ def install(
             )
     if source is not None:
         space.step_time.source = source
-    for place, system in enumerate(SYSTEMS):
-        esper.add_processor(system(space), priority=first - place * spacing)
+    assert place is not None
+    for n, system in enumerate(SYSTEMS):
+        esper.add_processor(system(space), priority=first - n * place[1])
     return space
+
+
+_OF_INSTALL = ("space", "priority", "spacing", "before", "after", "dt")
+
+
+def _find_place(
+    before: type[esper.Processor] | None, after: type[esper.Processor] | None
+) -> tuple[float, float] | None:
+    """Return the lowest priority of the four systems, and how far they are apart.
+
+    None if they are there already.
+    """
+    low, high = _priority_of("before", before), _priority_of("after", after)
+    room = len(SYSTEMS) + 1
+    if before is not None and after is not None and not low < high:
+        raise ValueError(
+            f"install(before={before.__name__}, after={after.__name__}): their priorities are "
+            f"{low} and {high}, and esper runs higher ones first: add {after.__name__} with a "
+            "higher priority; or, if both have the same, call install(priority=..., spacing=0) "
+            "with that priority between the two calls of add_processor()"
+        )
+    own = [each.priority for each in map(esper.get_processor, SYSTEMS) if each is not None]
+    if own and low < min(own) and max(own) < high:
+        return None
+    listed: Any = getattr(esper, "_processors", ())
+    others = [each.priority for each in listed if not isinstance(each, SYSTEMS)]
+    if before is None:
+        low = max((each for each in others if each < high), default=high - room)
+    high = min((each for each in others if each > low), default=low + room)
+    spacing = (high - low) / room
+    return low + spacing, spacing
+
+
+def _priority_of(name: str, kind: type[esper.Processor] | None) -> float:
+    """Return the priority of the processor of a type; without one, below or above all."""
+    if kind is None:
+        return -math.inf if name == "before" else math.inf
+    if not (isinstance(kind, type) and issubclass(kind, esper.Processor)):
+        raise TypeError(f"install({name}={kind!r}) must be a type of esper.Processor")
+    found: Any = esper.get_processor(kind)
+    if found is None:
+        raise ValueError(
+            f"install({name}={kind.__name__}): the world {esper.current_world!r} has no such "
+            "processor: add it before the call of install()"
+        )
+    priority: float = found.priority
+    return priority
 
 
 def _same_space(

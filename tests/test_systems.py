@@ -56,13 +56,104 @@ def test_install_takes_how_far_the_priorities_are_apart():
         ec.install(priority=5)
 
 
-@pytest.mark.parametrize("spacing", [0, -1, 1.5, True, "10"])
-def test_install_refuses_priorities_that_are_not_apart(spacing):
-    with pytest.raises(
-        ValueError, match=r"install\(spacing=.*\) must be a whole number, 1 or more"
-    ):
+@pytest.mark.parametrize("spacing", [-1, -0.5, math.nan, True, "10"])
+def test_install_refuses_a_spacing_that_is_none(spacing):
+    with pytest.raises(ValueError, match=r"install\(spacing=.*\) must be a number, 0 or more"):
         ec.install(spacing=spacing)
     assert esper.get_processor(ec.BroadphaseSystem) is None
+
+
+class Input(esper.Processor):
+    def process(self, dt):
+        pass
+
+
+class Draw(Input): ...
+
+
+class Journal(Input): ...
+
+
+def names():
+    """Return the processors in their order; all that are not the game's by the letter S."""
+    own = Input, Draw, Journal
+    return [type(each).__name__ if type(each) in own else "S" for each in esper._processors]
+
+
+FOUR = ["S"] * 4
+
+
+@pytest.mark.parametrize("start", [3, 1.5, -7, 2**40])
+@pytest.mark.parametrize(
+    ("how", "order"),
+    [
+        ({"before": Draw, "after": Input}, ["Input", *FOUR, "Draw", "Journal"]),
+        ({"before": Journal, "after": Input}, ["Input", "Draw", *FOUR, "Journal"]),
+        ({"before": Draw}, ["Input", *FOUR, "Draw", "Journal"]),
+        ({"before": Input}, [*FOUR, "Input", "Draw", "Journal"]),
+        ({"after": Input}, ["Input", *FOUR, "Draw", "Journal"]),
+        ({"after": Journal}, ["Input", "Draw", "Journal", *FOUR]),
+    ],
+)
+def test_install_takes_a_place_between_processors_with_contiguous_priorities(how, order, start):
+    for n, kind in enumerate((Input, Draw, Journal)):
+        esper.add_processor(kind(), start - n)
+    body = falling()
+
+    space = ec.install(**how)
+    esper.process(0.5)
+
+    assert names() == order
+    assert space.position_of(body) == (4, 0)
+    assert space.doctor() == []
+    assert ec.install(**how) is space
+    running = [each for each in esper._processors if isinstance(each, SYSTEMS)]
+    assert [type(each) for each in running] == list(SYSTEMS)
+
+
+def test_install_without_spacing_runs_where_it_is_called_among_equals():
+    esper.add_processor(Input())
+    space = ec.install(priority=0, spacing=0)
+    esper.add_processor(Draw())
+    body = falling()
+
+    esper.process(0.5)
+
+    assert names() == ["Input", *FOUR, "Draw"]
+    assert space.position_of(body) == (4, 0)
+    assert space.doctor() == []
+
+
+def test_a_level_that_is_built_again_may_install_at_the_same_place():
+    esper.add_processor(Draw(), 1)
+    space = ec.install(before=Draw)
+    esper.add_processor(Journal(), 2.5)  # between the systems
+
+    assert ec.install(before=Draw) is space
+    with pytest.raises(ValueError, match="installed already, with other arguments"):
+        ec.install(before=Journal)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"before": Draw, "after": Input}, ValueError, r"are 0 and 0, .* spacing=0\) with that p"),
+        (
+            {"before": Journal},
+            ValueError,
+            r"install\(before=Journal\): the world .* no such processor",
+        ),
+        ({"after": 3}, TypeError, r"install\(after=3\) must be a type of esper.Processor"),
+        ({"before": Draw, "priority": 3}, TypeError, "before and after, or priority and spacing"),
+    ],
+)
+def test_a_place_that_there_is_not_is_refused(how, error, message):
+    esper.add_processor(Input())
+    esper.add_processor(Draw())
+
+    with pytest.raises(error, match=message):
+        ec.install(**how)
+    assert names() == ["Input", "Draw"]
 
 
 @pytest.mark.parametrize("priority", ["high", None, True])

@@ -201,6 +201,7 @@ class Character:
     )
 
     moves_itself = True  # gravity and zones act on it by its strides
+    wishes = ("walk", "across", "climb", "jump", "drop", "dash", "hover", "crouch")
 
     def __init__(
         self,

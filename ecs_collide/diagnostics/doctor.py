@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Iterator
 
 import numpy as np
@@ -112,6 +113,7 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             "body twice: remove the systems of one space with esper.remove_processor()",
         )
     yield from (Finding(cause, (), text) for cause, text in _odd_systems(e))
+    yield from (Finding(cause, (), text) for cause, text in _late_processors(e))
     lost = sorted(e.world.lost())
     if lost:
         yield Finding(
@@ -177,6 +179,43 @@ def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:
         yield ("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
 
 
+def _late_processors(e: Examination) -> Iterator[tuple[str, str]]:
+    """Yield the processors that set wishes or velocities after the step has read them."""
+    running = e.world.systems(e.space)
+    stages = [stage for stage, _ in running]
+    if 0 not in stages:
+        return
+    wished = {wish for kind in e.world.kinds() for wish in getattr(kind, "wishes", ())}
+    kind = e.velocity
+    for stage, processor in running[stages.index(0) + 1 :]:
+        if stage is not None:
+            continue
+        names, stored = _names_in(processor)
+        says = f"{processor.__name__} runs after BroadphaseSystem and sets"
+        late = (
+            "which the step reads one step later: give it a higher priority, or call "
+            f"install(after={processor.__name__})"
+        )
+        if wished & stored:
+            yield "late_wishes", f"{says} {', '.join(sorted(wished & stored))}, {late}"
+        sets = kind.type.__name__ in names and not stored.isdisjoint((*kind.names, "xy", "set"))
+        if sets and e.has_set_velocity():
+            yield "late_velocity", f"{says} {kind.type.__name__}, {late}"
+
+
+def _names_in(processor: type) -> tuple[set[str], set[str]]:
+    """Return the names in the methods of a processor, and the attributes that they set.
+
+    A call of `set` counts as setting it.
+    """
+    methods = (method for each in processor.__mro__ for method in vars(each).values())
+    codes = [code for each in methods if (code := getattr(each, "__code__", None)) is not None]
+    names = {name for code in codes for name in code.co_names}
+    lines = (each for code in codes for each in dis.get_instructions(code))
+    stored = {each.argval for each in lines if each.opname == "STORE_ATTR" or each.argval == "set"}
+    return names, stored
+
+
 def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
     """Yield the findings about the systems of the space, as cause and text."""
     running = e.world.systems(e.space)
@@ -217,11 +256,11 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
     if RESPONSE not in stages or len(set(stages)) == 1:
         return  # a system between them resolves the impacts itself
     places = [place for place, (stage, _) in enumerate(running) if stage not in (None, RESPONSE)]
-    for stage, name in running[places[0] : places[-1] + 1]:
+    for stage, kind in running[places[0] : places[-1] + 1]:
         if stage is None:
             yield (
                 "system_between",
-                f"{name} runs between the systems of the space: it may read, and decide about "
-                "Space.impacts, but values that it sets in components are read a step late, or "
-                "overwritten",
+                f"{kind.__name__} runs between the systems of the space: it may read, and decide "
+                "about Space.impacts, but values that it sets in components are read a step late, "
+                "or overwritten",
             )

@@ -283,6 +283,17 @@ class Examination:
             found.append([0.0 if item is None else _number(item, name) for name in names])
         return found
 
+    def has_set_velocity(self) -> bool:
+        """Return whether the game has set a velocity since the last step."""
+        seen, kind = self.registry.table.seen_velocity, self.velocity
+        entities, rows = self.registry.entities.tolist(), self.registry.rows.tolist()
+        for entity, row in zip(entities, rows, strict=True):
+            velocity = self.of(entity).get(kind.type)
+            now = [] if velocity is None else [_number(velocity, name) for name in kind.names]
+            if any(a != b for a, b in zip(now, seen[row].tolist(), strict=False)):
+                return True
+        return False
+
     def is_changed(self, entity: int) -> bool:
         """Return whether the components of a body have changed since the last step."""
         row = self.row(entity)

@@ -897,3 +897,53 @@ def test_fixed_box_that_is_attached_is_found(space):
 
     assert found.cause == "fixed_moves"
     assert f"entity {hitbox} has Fixed and Attached" in found.message
+
+
+class Keys(esper.Processor):
+    """A processor of a game that sets what the player wishes."""
+
+    def process(self, dt):
+        for _, hero in esper.get_component(Character):
+            hero.walk = 1.0
+
+
+class Push(esper.Processor):
+    """A processor of a game that sets velocities."""
+
+    def process(self, dt):
+        for _, velocity in esper.get_component(ec.Velocity):
+            velocity.set(velocity.x + 1.0, 0.0)
+
+
+class Arrows(esper.Processor):
+    """A processor that reads velocities, and sets attributes of the same names."""
+
+    x = 0.0
+
+    def process(self, dt):
+        for _, velocity in esper.get_component(ec.Velocity):
+            self.x = velocity.x
+
+
+@pytest.mark.parametrize(
+    ("kind", "priority", "found"),
+    [
+        (Keys, 0, "late_wishes"),
+        (Keys, 115, "late_wishes"),
+        (Keys, 131, None),
+        (Push, 0, "late_velocity"),
+        (Push, 131, None),
+        (Arrows, 0, None),
+    ],
+)
+def test_a_processor_whose_values_the_step_reads_late_is_found(kind, priority, found):
+    space = ec.install(up=(0, 1))
+    body = [ec.Position(0, 0), ec.Extents(5, 8), ec.Velocity(0, 0), ec.Slide()]
+    esper.create_entity(*body, *[Character()] * (kind is Keys))
+    esper.add_processor(kind(), priority)
+    esper.process(1 / 60)
+
+    late = [each for each in space.doctor() if each.cause.startswith("late")]
+
+    assert [each.cause for each in late] == [found] * (found is not None)
+    assert all(f"install(after={kind.__name__})" in each.message for each in late)
