@@ -351,8 +351,9 @@ class Mass(Component):
     Attributes
     ----------
     value : float
-        Above zero, in any unit if it is the same for all.  With ``math.inf`` contacts do not move
-        the entity.
+        Above zero, in any unit if it is the same for all.  With ``math.inf`` no impact changes
+        its velocity, so floors and walls do not stop it either; `Dominance` is for bodies that
+        they stop and no crate pushes.
 
     Examples
     --------

@@ -500,7 +500,11 @@ def _odd_responses(e: Examination, entity: int) -> Iterator[Finding]:
             "no_velocity", f"has {builtin[0]} but no {e.velocity.type.__name__}: it is static"
         )
     elif e.has_infinite_mass(entity):
-        yield found("infinite_mass", f"has {builtin[0]} and an infinite Mass: nothing pushes it")
+        yield found(
+            "infinite_mass",
+            f"has {builtin[0]} and an infinite Mass: nothing pushes it, and no floor or wall stops "
+            "it; with Dominance(1) and a finite Mass they do",
+        )
 
 
 def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:

@@ -169,7 +169,7 @@ def test_a_sensor_is_crossed(runner, wall, space):
         ((ec.Stop(),), "several_responses", "Stop and Slide: Stop wins"),
         ((ec.Deflect(), ec.Stop()), "several_responses", "Stop and Slide and Deflect: Stop wins"),
         ((ec.Sensor(),), "sensor_wins", "Slide and Sensor: Sensor wins"),
-        ((ec.Mass(math.inf),), "infinite_mass", "Slide and an infinite Mass: nothing pushes it"),
+        ((ec.Mass(math.inf),), "infinite_mass", "Slide and an infinite Mass: nothing pushes it, "),
     ],
 )
 def test_components_that_have_no_effect(components, cause, text, runner, wall, space):

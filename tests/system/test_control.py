@@ -781,3 +781,22 @@ def test_a_partner_that_is_locked_along_the_normal_adds_no_energy(response):
     if response is ec.Slide:  # friction passes momentum on along the free axis
         assert velocity(first) == (0, 7)
         assert velocity(second) == (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("part", "stands", "is_pushed"),
+    [(ec.Mass(math.inf), False, False), (ec.Dominance(1), True, False), (ec.Mass(1), True, True)],
+)
+def test_dominance_and_not_an_infinite_mass_is_for_a_hero_whom_nothing_pushes(
+    part, stands, is_pushed
+):
+    box((0, -1), (100, 1))
+    body = mover((0, 16), (10, 16), (0, 0), ec.Slide(), ec.Character(), part)
+    crate = mover((-40, 16), (10, 16), (300, 0), ec.Slide())
+    ec.install()
+    for _ in range(20):
+        esper.component_for_entity(crate, ec.Velocity).x = 300
+        esper.process(1 / 60)
+
+    assert (position(body)[1] == 16) == stands
+    assert (position(body)[0] > 0) == is_pushed
