@@ -1462,6 +1462,12 @@ def is_wrong_now(space: Space, entity: int) -> bool:
     return find_no_number(rules, entity, find) is not None or out_of_bounds(rules, find) is not None
 
 
+def is_put(space: Space, entity: int, position: object) -> bool:
+    """Return whether the game has put a body with a `Position` elsewhere since the last step."""
+    row = space._registry.row_of.get(entity)
+    return row is not None and space._registry.is_put(row, position)
+
+
 def mean_velocity(
     space: Space, dt: float, velocity: float, acceleration: float, damping: float
 ) -> float:

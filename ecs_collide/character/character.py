@@ -30,6 +30,7 @@ from ecs_collide.character.memory import (
     ENDLESS,
     FLAGS,
     LIFT_SPEEDS,
+    NOTHING,
     NUMBERS,
     CharacterState,
     Memory,
@@ -422,6 +423,31 @@ class Character:
         self.memory.stunned = _number("time", time)
         self.memory.plain = 0
         self.memory.knocked = True
+
+    def reset(self) -> None:
+        """End all that it does, and make it as new, for a respawn; its abilities and wishes stay.
+
+        Moves end as by a teleport, and the jumps in the air, the time to hover and the dash are
+        there again.  It has no effect on the `Velocity`.
+        """
+        self.leave_place()
+        old, self.memory = self.memory, Memory()
+        self.memory.let_through, self.memory.standing_height = old.let_through, old.standing_height
+        self.memory.held, self.memory.dash_held = old.held, old.dash_held
+        self.jumping, self.landed_speed = False, 0.0
+        self.state, self.state_time = CharacterState.STANDING, 0.0
+
+    def leave_place(self) -> None:
+        """End all that belongs to a place that it has left by a teleport."""
+        memory = self.memory
+        self.on_ground, self.ground, self.air_time = False, None, 0.0
+        memory.frame, memory.written = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)
+        memory.rode = memory.stepping = memory.turned = memory.climbing = False
+        memory.gone = True
+        memory.since_press = memory.since_wall = math.inf
+        memory.since_dash = max(memory.since_dash, self.dash_time)
+        memory.locked = memory.stunned = memory.pull = 0.0
+        memory.ledge, memory.plain = NOTHING, 0
 
     def __repr__(self) -> str:
         how = f"on {self.ground}" if self.on_ground else f"in the air for {self.air_time:.3g} s"

@@ -55,6 +55,7 @@ class Figure:
         self.level = [k for k in range(self.dim) if k != self.up]
         self.own = [0.0] * self.dim  # its velocity relative to its ground, along the world's axes
         self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
+        self.is_known = True  # whether the last step has left it where it is
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
         self.steep: list[tuple[Vector, int]] = []  # normal and entity of slopes it slides down
@@ -158,7 +159,7 @@ class Figure:
 
         Note the walls and the zones that it touches.
         """
-        if self.entity not in self.space:  # made since the last step
+        if not self.is_known:
             return []
         found, zones = [], []
         for contact in self.space.contacts(self.entity):

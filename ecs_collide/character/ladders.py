@@ -12,8 +12,7 @@ def climbs(figure: Figure) -> bool:
     if not memory.climbing and (wants.climb == 0.0 or figure.character.jumping):
         return False
     held, memory.climbing = memory.climbing, False
-    is_known = figure.entity in space
-    found = space.contacts(figure.entity, filter=Ladder) if is_known else []
+    found = space.contacts(figure.entity, filter=Ladder) if figure.is_known else []
     if not found:
         if held:  # at its upper end, or beside it
             figure.own[figure.up] = 0.0

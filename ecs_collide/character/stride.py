@@ -28,6 +28,7 @@ from ecs_collide.character.figure import (
 )
 from ecs_collide.character.memory import NOTHING, CharacterState
 from ecs_collide.components.immersed import Immersed
+from ecs_collide.space import is_put
 from ecs_collide.sync.fields import sound_vector, write_vector
 
 TREAD = 0.25  # relative to the height of a step: its least depth
@@ -50,7 +51,11 @@ def take_stride(
     character, _, _, velocity = components
     moved = sound_vector(velocity, space.dim)
     assert moved is not None  # the strides of others are not taken
+    was_put = entity in space and is_put(space, entity, components[1])
+    if was_put:
+        character.leave_place()
     stride = Stride(space, entity, components, dt, wrong)
+    stride.is_known = entity in space and not was_put
     stride.find_ground(moved)
     stride.keep_time()
     stride.decide()

@@ -129,8 +129,6 @@ def _holds(figure: Figure) -> bool:
     ledge = memory.ledge
     if not esper.entity_exists(ledge) or ledge not in space:
         return False
-    if space.position_of(figure.entity) != figure.centre:  # teleported since the last step
-        return False
     if not any(memory.wall[k] for k in figure.level):  # the game has changed `Character.up`
         return False
     touches = ledge in figure.floors or any(wall == ledge for _, wall in figure.walls)

@@ -10,6 +10,7 @@ A stride is plain if all of this holds:
   `Memory.plain`.
 - The velocity is the one that it wrote, or on the ground another one that does not rise.  There
   is no wish but to walk.
+- The game has not put it elsewhere.
 - It is in no zone, and its ground is in none.  In the air it touches nothing.
 - Two steps ahead there is nothing but sensors and what its filter lets it pass.  If it does not
   rise, bodies that are too high to step onto may be there, too.
@@ -311,6 +312,8 @@ class PlainStrides:
             if self.gravity_scale in its and not self._scale_gravity(its[self.gravity_scale]):
                 return False
         for k in range(self.dim):
+            if self.centre[k] != self.bodies.centre[row, k]:
+                return False  # the game has put it elsewhere
             if not (abs(self.centre[k]) <= LARGEST and 0.0 <= self.half[k] <= LARGEST):
                 return False
             if not abs(self.motion[k]) <= LARGEST:
