@@ -79,8 +79,6 @@ from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes,
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
 from ecs_collide.random_numbers import Random
-from ecs_collide.recording.recorder import Recorder, record
-from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space
@@ -119,6 +117,8 @@ from ecs_collide.tree import (
 if TYPE_CHECKING:
     from ecs_collide.character import Character, CharacterState, Ladder
     from ecs_collide.path import Path
+    from ecs_collide.recording.recorder import Recorder, record
+    from ecs_collide.recording.recording import Recording
     from ecs_collide.zone import Zone
 
 __version__ = "0.1.0"
@@ -231,9 +231,10 @@ __all__ = [
 
 _HOMES = {
     "Character": "character", "CharacterState": "character", "Ladder": "character",
-    "Path": "path", "Zone": "zone",
+    "Path": "path", "Zone": "zone", "Recorder": "recording.recorder",
+    "record": "recording.recorder", "Recording": "recording.recording",
 }  # fmt: skip
-"""The packages that are imported when one of their names is first used."""
+"""The modules that are imported when one of their names is first used."""
 
 
 def __getattr__(name: str) -> Any:

@@ -374,8 +374,11 @@ class Contact(_Event):
 
 _EVENTS = Collision, ContactBegan, ContactEnded, Contact
 # Classes with the slots of the events, which their constructors set directly.
+_BARE = {"repr": False, "eq": False}
 _UNFROZEN: dict[type, type] = {
-    kind: make_dataclass(kind.__name__, [f.name for f in fields(kind)], bases=(_Event,), slots=True)
+    kind: make_dataclass(
+        kind.__name__, [f.name for f in fields(kind)], bases=(_Event,), slots=True, **_BARE
+    )
     for kind in _EVENTS
 }
 for _kind in _EVENTS:

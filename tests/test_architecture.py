@@ -170,7 +170,7 @@ def test_characters_paths_and_zones_import_each_other_in_no_circle():
 def test_names_that_the_package_imports_late_are_those_that_a_type_checker_sees():
     tree = modules()["__init__"]
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    found = dict(name.removeprefix("ecs_collide.").split(".")[::-1] for name in imports(block))
+    found = dict(name.removeprefix("ecs_collide.").rsplit(".", 1)[::-1] for name in imports(block))
 
     assert found == ecs_collide._HOMES
     assert found.keys() < {*ecs_collide.__all__}
