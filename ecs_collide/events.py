@@ -374,10 +374,14 @@ class Contact(_Event):
 
 _EVENTS = Collision, ContactBegan, ContactEnded, Contact
 # Classes with the slots of the events, which their constructors set directly.
-_BARE = {"repr": False, "eq": False}
 _UNFROZEN: dict[type, type] = {
     kind: make_dataclass(
-        kind.__name__, [f.name for f in fields(kind)], bases=(_Event,), slots=True, **_BARE
+        kind.__name__,
+        [field.name for field in fields(kind)],
+        bases=(_Event,),
+        slots=True,
+        repr=False,
+        eq=False,
     )
     for kind in _EVENTS
 }
