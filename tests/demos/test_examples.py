@@ -177,11 +177,11 @@ def test_sword_kills_a_slime_which_comes_when_it_sees_the_hero() -> None:
 @pytest.mark.usefixtures("world")
 def test_hero_of_the_arena_shoots_what_comes_and_is_bitten_if_not() -> None:
     game = twin_stick.Arena(seed=1)
-    for frame in range(1200):
+    for frame in range(1200 if ec.COMPILED else 300):
         x, y = game.space.position_of(game.hero) if frame else (160, 240)
         ways = [(at[0] - x, at[1] - y) for at in positions(twin_stick.Enemy)]
         game.step(DT, aim=min(ways, key=lambda way: way[0] ** 2 + way[1] ** 2, default=(0, 0)))
-    assert game.score > 20
+    assert game.score >= (20 if ec.COMPILED else 3)
     health = esper.component_for_entity(game.hero, twin_stick.Hero)
     assert health.health == 5
 
@@ -201,14 +201,16 @@ def test_hero_of_each_platformer_jumps_takes_coins_pushes_and_rides(library: str
     module = importlib.import_module(f"demos.examples.platformer_{library}")
     game = module.Platformer()
     ((hero, _),) = esper.get_component(module.Hero)
+    ((lift, _),) = esper.get_component(module.Lift)
     rise = game.space.up[1]  # 1, or -1 where y grows downwards
-    places = []
+    places, heights = [], []
 
     def play(frames: int, walk: int, jump: bool = False) -> float:
         for _ in range(frames):
             game.step(DT, walk, jump)
             x, y = game.space.position_of(hero)
             places.append((x, rise * y))
+            heights.append(rise * game.space.position_of(lift)[1])
         return places[-1][0]
 
     start = game.space.position_of(hero)
@@ -232,12 +234,12 @@ def test_hero_of_each_platformer_jumps_takes_coins_pushes_and_rides(library: str
     play(20, 1)
     assert len(esper.get_component(module.Coin)) == 2
 
-    ((lift, _),) = esper.get_component(module.Lift)
     x, y = game.space.position_of(lift)
     game.space.teleport(hero, (x, y + rise * 20))
     play(90, 0)
     assert abs(game.space.position_of(lift)[1] - y) > 5  # it has moved, and the hero with it
-    assert places[-1][1] - rise * game.space.position_of(lift)[1] == pytest.approx(4 + 14)
+    assert places[-1][1] - heights[-1] == pytest.approx(4 + 14)
+    assert 5 * 32 <= max(heights) - min(heights) <= 5 * 32 + 1  # up and back again
 
 
 @pytest.mark.usefixtures("world")
@@ -270,8 +272,10 @@ def test_puzzle_of_the_lift_can_be_solved_and_the_lift_waits_for_the_button() ->
     walk(130, lambda: game.space.position_of(lift)[1] < 37)
     walk(64, lambda: game.space.position_of(hero)[1] > 204)  # up with the lift
     walk(400, lambda: game.space.position_of(high)[1] < 60)  # the other crate falls
-    for x in (330, 240):
-        walk_to(x)
+    walk_to(330)
+    assert game.load(lift_puzzle.Plate) > 1.9
+    walk_to(240)
+    assert esper.get_component(lift_puzzle.Door)  # for two of three it stays closed
     walk_to(140, jump=True)
     walk(600, lambda: game.load(lift_puzzle.Plate) > 2.9)
     walk_to(400, jump=True)
@@ -305,7 +309,7 @@ def test_both_machines_of_rollback_pong_see_one_game_over_a_bad_line(world: str)
     for local in range(2):
         esper.switch_world(f"{world} {local}")
         machines.append(rollback_pong.Machine(local))
-    for frame in range(360):
+    for frame in range(900 if ec.COMPILED else 360):
         for local, machine in enumerate(machines):
             esper.switch_world(f"{world} {local}")
             came = [data for due, data in lines[local] if due <= frame]
