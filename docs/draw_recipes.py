@@ -66,6 +66,12 @@ RECIPES = {
     "ladder": Recipe(((-50, -20, 160, 170),), 73, high=240, called=(((50, 61), "ladder"),)),
     "patrol_that_turns_at_ledges": Recipe(((-110, -25, 130, 50),), 136),
     "crumbling_platform": Recipe(((-90, -20, 90, 110),), 70),
+    "grappling_hook": Recipe(
+        ((-60, -20, 260, 215),),
+        marks=(((116, 190), "anchor"),),
+        high=260,
+        called=(("floor", ""),),
+    ),
     "triggers": Recipe(((-10, -20, 130, 25),)),
     "door_between_rooms": Recipe(
         ((-20, -5, 120, 55), (1980, -5, 2120, 55)),
