@@ -494,8 +494,8 @@ class Space(BoxQueries[Filter]):
     def position_of(self, entity: int) -> Vector:
         """Return the centre of a body.
 
-        Within a step: at the time that the step has reached.  Between steps: as of the end of the
-        last step, or as of `update`.
+        Within a step: at the time that the step has reached.  Between steps, also in handlers:
+        as its components say.
         """
         if self.is_stepping:
             return self._responses.position_of(entity)
@@ -677,7 +677,7 @@ class Space(BoxQueries[Filter]):
     # Before the first step of a body, these read and write its components.
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
-        """Return the min and the max corner of a body."""
+        """Return the min and the max corner of a body; between steps, as its components say."""
         return self._inspection.bounds(entity)
 
     def positions(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -814,8 +814,8 @@ class Space(BoxQueries[Filter]):
         """Update queries to all that was created, moved or changed since the last step.
 
         No time passes, no event is delivered, and later steps do not depend on it.  Contacts begin
-        and end in the next step.  It is valid until the next step begins, for `bounds`, `boxes`,
-        `position_of`, `positions`, `interpolated` and the queries from `query` to `nearest_many`.
+        and end in the next step.  It is valid until the next step begins, for `boxes`,
+        `positions`, `interpolated` and the queries from `query` to `nearest_many`.
         Until then these also see changes by `move`, `teleport`, `resize`, `set_positions` and
         `set_extents`.  All others, such as `contacts` and `velocities`, stay as of the end of
         the last step.  Even without `update`, deleted bodies are not found.  May be called between
@@ -1091,7 +1091,7 @@ class Space(BoxQueries[Filter]):
             return self.cast_rays(eye, ways, exclude=skipped, filter=filter, solid=solid)
 
         slopes = [
-            (*self.bounds(entity), self.world.component(entity, Slope))
+            (*self._inspection.last_bounds(entity), self.world.component(entity, Slope))
             for entity in sorted(self.world.having(Slope) & set(found))
         ]
         ends, eye = slope_ends(eye, reach, slopes, self.up)
@@ -1454,6 +1454,16 @@ def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> N
     `wrong` has the wrong field of each entity, for its report.  It replaces the system's last one.
     """
     space._registry.refusals[system] = wrong
+
+
+def last_bounds(space: Space, entity: int) -> tuple[Vector, Vector]:
+    """Return the corners of a body as the last step left them, which the contacts are of."""
+    return space._inspection.last_bounds(entity)
+
+
+def last_position(space: Space, entity: int) -> Vector:
+    """Return the centre of a body as the last step left it, which the contacts are of."""
+    return space._inspection.last_position(entity)
 
 
 def is_wrong_now(space: Space, entity: int) -> bool:

@@ -17,7 +17,7 @@ import ecs_collide as ec
 from ecs_collide._kernel.constants import ALL, LARGEST
 from ecs_collide.character.character import Character
 from ecs_collide.character.figure import Figure
-from ecs_collide.space import is_wrong_now
+from ecs_collide.space import is_wrong_now, last_bounds
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ def _stands_up(space: ec.Space, entity: int, changes: Changes) -> bool:
     height, keep = changes.standing_height, "head" if changes.is_upside_down else "feet"
     if not esper.has_components(entity, ec.Position, ec.Extents):
         return True
-    low, high = space.bounds(entity)
+    low, high = last_bounds(space, entity)
     centre = [(a + b) / 2.0 for a, b in zip(low, high, strict=True)]
     half = [(b - a) / 2.0 for a, b in zip(low, high, strict=True)]
     sign = -1.0 if changes.is_upside_down else 1.0

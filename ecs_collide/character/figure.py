@@ -18,7 +18,7 @@ from ecs_collide.character.character import Character
 from ecs_collide.character.memory import NOTHING, Vector3
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.surfaces import solid_side
-from ecs_collide.space import is_wrong_now, mean_velocity
+from ecs_collide.space import is_wrong_now, last_bounds, last_position, mean_velocity
 from ecs_collide.sync.fields import as_number, sound_vector
 from ecs_collide.zone.zone import Medium, Zone, medium_of
 
@@ -192,15 +192,15 @@ class Figure:
         """Return the key of a body in the order of bodies in space, as `Bodies.precedes` has it."""
         if self.space.wrap is not None:
             return (other,)
-        low, high = self.space.bounds(other)
+        low, high = last_bounds(self.space, other)
         sizes = tuple(top - bottom for bottom, top in zip(low, high, strict=True))
-        return self.space.position_of(other), sizes, other
+        return last_position(self.space, other), sizes, other
 
     def _enter(self, zones: list[int]) -> None:
         """Find the effect of the zones in which it is."""
         known = [esper.component_for_entity(zone, Zone) for zone in zones]
-        bounds = [self.space.bounds(zone) for zone in zones]
-        box = self.space.bounds(self.entity)
+        bounds = [last_bounds(self.space, zone) for zone in zones]
+        box = last_bounds(self.space, self.entity)
         self.medium = medium_of(box, zip(known, bounds, strict=True), self.space.wrap)
         self.gravity *= self.medium.gravity
 
@@ -317,7 +317,7 @@ class Figure:
 
     def height_above_feet(self, other: int) -> float:
         """Return how far above its feet the top of a body is."""
-        low, high = self.space.bounds(other)
+        low, high = last_bounds(self.space, other)
         feet = self.centre[self.up] - self.sign * self.half[self.up]
         top = high[self.up] if self.sign > 0 else low[self.up]
         return (top - feet) * self.sign
@@ -375,7 +375,7 @@ class Figure:
                     and hit.depth == 0.0
                     and sum(part * side for part, side in zip(out, hit.normal, strict=True)) > 0.0
                 )
-            low, high = self.space.bounds(other)
+            low, high = last_bounds(self.space, other)
             normal = solid_side(one_way, self.space.up)
             for k in range(self.dim):
                 side = normal[k]

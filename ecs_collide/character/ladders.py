@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ecs_collide.character.character import Ladder
 from ecs_collide.character.figure import Figure
+from ecs_collide.space import last_bounds
 
 
 def climbs(figure: Figure) -> bool:
@@ -18,7 +19,7 @@ def climbs(figure: Figure) -> bool:
             figure.own[figure.up] = 0.0
     elif wants.climb > 0.0 and not held:  # not where only its feet are still on it
         side = 1 if figure.sign > 0 else 0
-        tops = [space.bounds(each.other(figure.entity))[side][figure.up] for each in found]
+        tops = [last_bounds(space, each.other(figure.entity))[side][figure.up] for each in found]
         middle = figure.sign * figure.centre[figure.up]
         memory.climbing = any(figure.sign * top > middle for top in tops)
     elif not figure.touches or wants.climb > 0.0:

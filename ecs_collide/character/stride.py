@@ -28,7 +28,7 @@ from ecs_collide.character.figure import (
 )
 from ecs_collide.character.memory import NOTHING, CharacterState
 from ecs_collide.components.immersed import Immersed
-from ecs_collide.space import is_put
+from ecs_collide.space import is_put, last_bounds
 from ecs_collide.sync.fields import sound_vector, write_vector
 
 TREAD = 0.25  # relative to the height of a step: its least depth
@@ -504,7 +504,7 @@ class Stride(Figure):
         """Return the distance aside to the end of a ceiling; None if too far or not free."""
         other = hit.id
         for _ in range(TRIES):
-            low, high = self.space.bounds(other)
+            low, high = last_bounds(self.space, other)
             edge = high[k] if direction > 0 else low[k]
             aside = (edge - (hit.centre[k] - direction * self.half[k])) * direction
             if not 0.0 < aside <= self.character.corner * (1.0 + SAME):

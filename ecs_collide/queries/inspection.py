@@ -134,7 +134,20 @@ class Inspection:
         self._schema = schema
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
-        """Return the min and the max corner of a body."""
+        """Return the min and the max corner of a body, by its components."""
+        moved = None if self._state.is_stepping else self._lookup.moved_body(entity)
+        if moved is None:
+            return self.last_bounds(entity)
+        low, high = moved.corners
+        return tuple(low), tuple(high)
+
+    def position(self, entity: int) -> Vector:
+        """Return the centre of a body, by its components."""
+        moved = self._lookup.moved_body(entity)
+        return self.last_position(entity) if moved is None else tuple(moved.centre)
+
+    def last_bounds(self, entity: int) -> tuple[Vector, Vector]:
+        """Return the corners of a body as the last step, or `update`, left them."""
         present, row = self._queried.present, self._lookup.row(entity)
         if present is not None and (here := present.row(entity)) >= 0:
             return tuple(present.mins[here].tolist()), tuple(present.maxs[here].tolist())
@@ -144,8 +157,8 @@ class Inspection:
         table = self._registry.table
         return tuple(table.tight_min[row].tolist()), tuple(table.tight_max[row].tolist())
 
-    def position(self, entity: int) -> Vector:
-        """Return the centre of a body."""
+    def last_position(self, entity: int) -> Vector:
+        """Return the centre of a body as the last step, or `update`, left it."""
         present, row = self._queried.present, self._lookup.row(entity)
         if present is not None and (here := present.row(entity)) >= 0:
             return tuple(present.centres[here].tolist())

@@ -124,6 +124,17 @@ class BodyLookup:
         """Return the body that the components of an entity describe now."""
         return self._presence.read(self._link.world, entity)
 
+    def moved_body(self, entity: int) -> NewBody | None:
+        """Return a body whose box is not as the last step left it, also if it is new; None for others."""
+        row = self.row(entity)
+        if row < 0:
+            return self.new_body(entity)
+        return (
+            None
+            if self._link.attached is None
+            else self._presence.read_moved(self._link.attached, entity, row)
+        )
+
     def owner(self, entity: int, owner: int) -> NewBody:
         """Return the owner of an attached box as `new_body`; KeyError if it is not a valid box."""
         error = self._presence.no_owner(self._link.world, entity, owner)

@@ -20,7 +20,7 @@ from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import wrong_owner
+from ecs_collide.sync.attached import SAME_FRAME, wrong_owner
 from ecs_collide.sync.quarantine import find_no_number, refusal
 from ecs_collide.sync.registry import BodyRegistry, RowArray
 from ecs_collide.sync.seen import NO_ROWS
@@ -215,6 +215,47 @@ class Presence:
         if cause is None:
             return None
         return KeyError(f"entity {entity} is Attached to entity {owner} and has no place: {cause}")
+
+    def read_moved(self, world: World, entity: int, row: int) -> NewBody | None:
+        """Return a body whose box is not as the last step left it; None for another one.
+
+        A `Fixed` body counts only if the next step reads it.
+        """
+        registry, find = self._registry, self.finder(world)
+        position, extents = registry.makers
+        now = None if self._index.is_current(world) else find(entity)
+        if registry.table.views.attached[row]:
+            return self._read_moved_box(world, entity, row)
+        if now is None or (
+            now.get(position.type) is position.items[row]
+            and now.get(extents.type) is extents.items[row]
+        ):
+            if not (position.is_other(row) or extents.is_other(row)):
+                return None
+            if registry.table.views.has[row] & Has.FIXED and row not in registry.to_be_read:
+                return None
+            now = find(entity)
+        return self.read(world, entity) if self.is_body(now) else None
+
+    def _read_moved_box(self, world: World, entity: int, row: int) -> NewBody | None:
+        """Return an attached box that is not where the last step left it; None for another one."""
+        table, box = self._registry.table, self.component(world, entity, Attached)
+        if box is None or self.no_owner(world, entity, box.owner) is not None:
+            return None
+        owner_row = self._registry.row_of.get(box.owner)
+        owner = None if owner_row is None else self.read_moved(world, box.owner, owner_row)
+        if owner is None and (owner_row is None or table.news[owner_row] & News.NEW):
+            owner = self.read(world, box.owner)
+        at = table.seen_centre[owner_row] if owner is None else np.array(owner.centre)
+        offset = np.array([box.x, box.y, box.z][: table.dim], np.float64)
+        centre = at + offset if self._domain is None else self._domain.into_world(at + offset)
+        before = table.seen_centre[row]
+        rounding = SAME_FRAME * max(np.abs(at).max(), np.abs(offset).max())
+        if (np.abs(centre - before) <= rounding).all() and not self._registry.makers[1].is_other(
+            row
+        ):
+            return None
+        return self.read(world, entity)._replace(centre=centre.tolist())
 
     def read(self, world: World, entity: int) -> NewBody:
         """Return the box of a new body, read from its components.

@@ -17,7 +17,7 @@ from ecs_collide.diagnostics.findings import (
     finding_about,
     moves_itself,
 )
-from ecs_collide.space import is_as_stepped
+from ecs_collide.space import is_as_stepped, last_bounds
 from ecs_collide.steering import STEERING, Steering, add_steering, odd_about_space
 from ecs_collide.sync.fields import sound_vector
 from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
@@ -61,7 +61,7 @@ class ZoneSteering(Steering):
         for entity, zone in sorted(esper.get_component(Zone), key=lambda found: found[0]):
             if entity not in space or entity in wrong:  # made since the last step, or skipped
                 continue
-            bounds = space.bounds(entity)
+            bounds = last_bounds(space, entity)
             for contact in space.contacts(entity):
                 inside.setdefault(contact.other(entity), []).append((zone, bounds))
         found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
@@ -84,7 +84,7 @@ class ZoneSteering(Steering):
             return  # the step skips it
         low, high = (
             tuple(at + speed * dt / 2.0 for at, speed in zip(corner, velocity, strict=False))
-            for corner in space.bounds(entity)
+            for corner in last_bounds(space, entity)
         )
         medium = medium_of((low, high), zones, space.wrap)
         flow = (part * medium.drag for part in medium.flow)

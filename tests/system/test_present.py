@@ -372,7 +372,9 @@ def test_all_queries_say_the_same_of_where_a_body_is_that_was_put_elsewhere(fixe
     esper.process(DT)
 
     space.teleport(wall, (50, 0))
-    assert set(answers(space, wall).values()) == {(0, 0)}
+    before = answers(space, wall)
+    assert {before.pop(of_one) for of_one in ("bounds", "position_of")} == {(50, 0)}
+    assert set(before.values()) == {(0, 0)}
     space.update()
     assert set(answers(space, wall).values()) == {(50, 0)}
     space.teleport(wall, (70, 0))
