@@ -1415,7 +1415,7 @@ class Space(BoxQueries[Filter]):
         timeline.pairs.check(self.dim)
         timeline.contacts.check()
         timeline.contacts_in_step.check()
-        for contact in self.contacts():
+        for contact in contacts_of_step(self):
             assert contact.first in self, f"contact of {contact.first}, which is not a body"
             assert contact.second in self, f"contact of {contact.second}, which is not a body"
 
@@ -1428,6 +1428,11 @@ def take_snapshot(space: Space) -> bytes:
 def take_state(space: Space) -> SavedState:
     """Return the result of `save_state`, without a warning about components that it lacks."""
     return space._snapshots.save_state()
+
+
+def contacts_of_step(space: Space) -> list[Contact]:
+    """Return the contacts at the end of the last step, also of entities deleted since."""
+    return space._contacts.of_step()
 
 
 def plain_strides(

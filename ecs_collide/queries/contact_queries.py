@@ -66,6 +66,10 @@ class ContactQueries:
             ]
         return contacts
 
+    def of_step(self) -> list[Contact]:
+        """Return all contacts at the end of the last step, also of entities deleted since."""
+        return self._contacts_at(range(self._state.timeline.contacts.rows.n))
+
     def _contacts_at(self, numbers: Iterable[int]) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
         ids, dim = self._registry.table.views.ids, self._state.dim

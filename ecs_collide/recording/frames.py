@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space
+from ecs_collide.space import Space, contacts_of_step
 
 Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
 Components = dict[str, Fields]  # by the name of their type
@@ -103,7 +103,7 @@ def read_frame(
         space.time,
         dict(inputs or {}),
         _read_entities(world.entities(FIELDS), world.dead(), space.dim, known),
-        tuple(read_fields(contact) for contact in space.contacts()),
+        tuple(read_fields(contact) for contact in contacts_of_step(space)),
         tuple({"event": type(event).__name__, **read_fields(event)} for event in events),
         space.state_hash().hex(),
     )

@@ -18,7 +18,7 @@ from ecs_collide.components.slope import Slope
 from ecs_collide.diagnostics.explain import Verdict
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
-from ecs_collide.space import Space
+from ecs_collide.space import Space, contacts_of_step
 from ecs_collide.testing.checks import Recordings
 from ecs_collide.testing.failures import failure
 from ecs_collide.testing.selectors import Selector, bodies_named, name_of, selects
@@ -277,7 +277,7 @@ def assert_contacts_balanced(space: Space | None = None) -> Iterator[None]:
             "assert_contacts_balanced() is for worlds without wrap: across the edge the same "
             "two bodies may have several contacts"
         )
-    is_open = {(contact.first, contact.second) for contact in start.contacts()}
+    is_open = {(contact.first, contact.second) for contact in contacts_of_step(start)}
 
     def look(now: Space) -> None:
         __tracebackhide__ = True
@@ -294,7 +294,7 @@ def assert_contacts_balanced(space: Space | None = None) -> Iterator[None]:
                 raise failure(f"{words} ended, and had not begun", now, pair)
             else:
                 is_open.remove(pair)
-        listed = {(contact.first, contact.second) for contact in now.contacts()}
+        listed = {(contact.first, contact.second) for contact in contacts_of_step(now)}
         for pair in sorted(listed ^ is_open):
             sides = ("is listed", "did not begin") if pair in listed else ("began", "is not listed")
             raise failure(
