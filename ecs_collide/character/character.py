@@ -124,7 +124,8 @@ class Character:
         next one.  It does not fall meanwhile.
     dash_through : int, str or several str
         The categories of `Filter` through which it dashes, such as ``"enemy"``.  While it dashes,
-        they are taken out of the mask of its `Filter`; walls in other categories stop it.
+        or is still inside of one, they are taken out of the mask of its `Filter`; walls in other
+        categories stop it.
     hover_speed, hover_time : float
         The largest speed at which it falls while `hover` is wished, and how long in all before it
         is on the ground again.
@@ -138,9 +139,9 @@ class Character:
     swim_speed : float
         How fast it rises by a press of `jump` in a `Zone` with buoyancy; 0: it cannot swim.
     lift_speed : str
-        The part of the speed of a lift with `Carry` that it keeps on leaving it: ``"all"``,
-        ``"upward"`` or ``"none"``.  With ``"upward"`` a downward part is lost, so a jump from a
-        sinking lift is as high as any.
+        The part of the speed of a lift with `Carry` that it keeps on leaving it: ``"upward"``,
+        all but a downward part, so a jump from a sinking lift is as high as any; ``"all"`` or
+        ``"none"``.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 
@@ -239,7 +240,7 @@ class Character:
         swim_speed: float = 0.0,
         floor_max_angle: float = 45.0,
         floor_constant_speed: bool = False,
-        lift_speed: str = "all",
+        lift_speed: str = "upward",
         up: Iterable[float] | None = None,
     ) -> None:
         self.memory = Memory()

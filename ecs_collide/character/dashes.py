@@ -1,4 +1,7 @@
-"""Dashes: a short time at a high speed, in which a character does not fall."""
+"""Dashes: a short time at a high speed, in which a character does not fall.
+
+One that ends inside of an enemy lets the character through until it is out.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import math
 import esper
 
 import ecs_collide as ec
+from ecs_collide._kernel.constants import LENGTH_ROUNDING
 from ecs_collide.character.changes import note_changes
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import CharacterState
@@ -23,8 +27,11 @@ def dashes(figure: Figure) -> bool:
         fast = math.sqrt(sum(own[k] * own[k] for k in level))
         for k in level:
             own[k] *= min(1.0, c.walk_speed / fast) if fast > 0.0 else 1.0
-    if not figure.dashes:
-        end_passage(figure)
+    if memory.let_through and not figure.dashes:
+        if _is_inside(figure):
+            _go_on(figure)
+        else:
+            end_passage(figure)
     return figure.dashes
 
 
@@ -48,6 +55,32 @@ def _begin(figure: Figure) -> None:
         memory.let_through |= its.mask & c.dash_through
         its.mask &= ~c.dash_through
         note_changes(figure)
+
+
+def _is_inside(figure: Figure) -> bool:
+    """Return whether it is still inside of what its dash went through."""
+    rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
+    inner = [size - rounding for size in figure.half]
+    low = [centre - size for centre, size in zip(figure.centre, inner, strict=True)]
+    high = [centre + size for centre, size in zip(figure.centre, inner, strict=True)]
+    found = figure.space.query(
+        low, high, exclude=figure.entity, solid=True,
+        filter=lambda other: _categories_of(other) & figure.memory.let_through != 0,
+    )  # fmt: skip
+    return bool(found)
+
+
+def _categories_of(other: int) -> int:
+    """Return the categories of an entity, as bits."""
+    its = esper.try_component(other, ec.Filter) if esper.entity_exists(other) else None
+    return its.categories if its is not None else 0
+
+
+def _go_on(figure: Figure) -> None:
+    """Go on in the direction of the dash at walking speed, unless it wants to go somewhere."""
+    if figure.wants is figure.character and not any(figure.wish):
+        for k in figure.level:
+            figure.own[k] = figure.memory.dash_way[k] * figure.character.walk_speed
 
 
 def end_passage(figure: Figure) -> None:

@@ -201,3 +201,70 @@ def test_reset_in_a_dash_through_enemies_gives_the_filter_back():
     play.run(0.02)
 
     assert of(play.body, ec.Filter).mask == 0xFF
+
+
+# -- a dash that ends inside of an enemy --
+
+
+@pytest.mark.parametrize("how", [{}, {"dim": 3}, {"sign": -1}, {"rate": 30}, {"rate": 144}])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("wish", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("restores", [False, True])
+def test_dash_that_ends_inside_of_an_enemy_leads_out_of_it(how, way, wish, restores):
+    play = Hero(**how)
+    hero = play.hero
+    hero.dash_through, hero.dash_time, hero.dash_speed = 2, 0.1, 500.0
+    enemy = play.box((60 * way, 30), (30, 30), ec.Filter(2))
+    hero.walk, hero.dash = way, True
+    play.run(0.1)
+    hero.walk, hero.dash = wish * way, False
+    x = position(play.body)[0] * way
+    assert 22 < x < 98  # inside
+    for _ in range(play.rate):
+        before = position(play.body)[0] * way
+        play.run(0)
+        if restores:
+            play.space.restore(play.space.snapshot())
+            hero = play.hero = of(play.body, Character)
+        now = position(play.body)[0] * way
+        assert play.hero.memory.let_through or not 22 + 1e-9 < before < 98 - 1e-9
+        if 30 < now < 90 and play.hero.state is not CharacterState.DASHING:
+            speed = (now - before) * play.rate
+            assert speed == pytest.approx(240 if wish >= 0 else -240, abs=1e-6)
+
+    assert not 22 + 1e-9 < now < 98 - 1e-9
+    assert play.space.may_meet(play.body, enemy)
+    if wish == 0.0:
+        assert now == pytest.approx(98, abs=240 / play.rate + 30)
+
+
+def test_hit_inside_of_an_enemy_throws_out_of_it():
+    play = Hero()
+    play.hero.dash_through, play.hero.dash_time, play.hero.dash_speed = 2, 0.1, 500.0
+    play.box((60, 30), (30, 30), ec.Filter(2))
+    play.hero.walk, play.hero.dash = 1.0, True
+    play.run(0.1)
+    play.hero.walk, play.hero.dash = 0.0, False
+
+    play.hero.knock_back((-300, 100), 0.5)
+    play.run(0.4)
+
+    assert position(play.body)[0] < 22
+
+
+def test_jump_from_a_lift_that_sinks_is_as_high_as_any():
+    play = Hero()
+    play.go(-300, 124)
+    play.run(0.1)
+    of(play.lift, ec.Velocity).set(*play.at(40, -100))
+    play.run(0.1)
+    x, low = position(play.body)
+    play.hero.jump, play.hero.air_control = True, 0.0
+    highest = 0.0
+
+    for _ in range(60):
+        play.run(0)
+        highest = max(highest, position(play.body)[1] - low)
+
+    assert highest == pytest.approx(120, abs=0.3)
+    assert position(play.body)[0] > x + 30
