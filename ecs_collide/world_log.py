@@ -31,7 +31,6 @@ class WorldLog:
 
     def __init__(self) -> None:
         self.entities = []
-        self.start = 0
         self.last = None
         self.kinds = set()
         self.readers = []

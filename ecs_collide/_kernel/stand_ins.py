@@ -6,6 +6,8 @@ Cython is needed to compile the kernels but never to run them.
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -34,7 +36,34 @@ def with_slots(kind: type[_T], **methods: Callable[..., Any]) -> type[_T]:
 
 _OF_A_DICTIONARY = ("__dict__", "__weakref__")  # the descriptors that slots replace
 
-final = with_slots
+# The zero of each C type that a field may have, or an array of known length in a field.
+_ZEROS: dict[str, Any] = {"double": 0.0, "bint": False, "pointer": None} | dict.fromkeys(
+    ("int", "uint", "longlong", "ulonglong", "Py_ssize_t", "size_t", "short", "schar"), 0
+)
+_FIELD = re.compile(r"(?:Public\[|ReadOnly\[)?cython\.(\w+)(?:\[[A-Z]\w+\])?(\[[\d, ]+\])?\]?")
+
+
+def final(kind: type[_T]) -> type[_T]:
+    """Return a class with slots, whose fields of C types are zero at first, as in C."""
+    fields = []
+    for name, annotation in vars(kind).get("__annotations__", {}).items():
+        found = _FIELD.fullmatch(annotation)
+        if found and found[1] in _ZEROS:
+            lengths = [builtins.int(n) for n in re.findall(r"\d+", found[2] or "")]
+            fields.append((name, _ZEROS[found[1]], lengths))
+
+    def __new__(cls: type[_T], *_args: Any, **_kwargs: Any) -> _T:  # noqa: N807
+        made = object.__new__(cls)
+        for name, zero, lengths in fields:
+            setattr(made, name, _array(zero, lengths))
+        return made
+
+    return with_slots(kind, __new__=__new__)
+
+
+def _array(zero: Any, lengths: list[builtins.int]) -> Any:
+    """Return nested lists of these lengths; without a length, the zero alone."""
+    return [_array(zero, lengths[1:]) for _ in range(lengths[0])] if lengths else zero
 
 
 def exceptval(*_args: Any, **_kwargs: Any) -> Callable[[_T], _T]:

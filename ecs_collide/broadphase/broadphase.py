@@ -113,12 +113,7 @@ class Broadphase:
         self.margin = -1.0
         self.lookahead = 12.0
         self.pair_filter = None
-        self.all_have_filters = False
-        self.n_skipped = 0
         self.crowd = []
-        self.is_crowded = self.takes_turns = False
-        self.step = self.n_waiting = 0
-        self.n_followed = self.room = self.n_counted = 0
         self.low = zeros(DOUBLE, 1, bodies.dim)
         self.high = zeros(DOUBLE, 1, bodies.dim)
         self.wide_min = zeros(DOUBLE, 1, bodies.dim)

@@ -205,8 +205,6 @@ class DenseNodes(NodePairs):
         self.bodies = bodies
         self.moving = NodeSums(bodies, moving)
         self.still = NodeSums(bodies, still)
-        self.counts_inside = False
-        self.n_skipped = 0
 
     @cython.cfunc
     def load(

@@ -81,8 +81,6 @@ class Tree:
         if dim != 2 and dim != 3:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
-        self.n_renewed = self.pending_node = 0
-        self.n_escaped = self.n_reinserted = self.n_rebuilt = 0
         self.nodes = Nodes(dim)
         self.bulk_rebuild = BulkRebuild(self.nodes)
         self.traversal = Traversal(self.nodes)

@@ -30,8 +30,6 @@ class IdMap:
     bits: cython.int  # number of bits of a slot number
 
     def __init__(self, room: cython.Py_ssize_t) -> None:
-        self.n = self.n_used = self.n_free = 0
-        self.stamp = 0
         self.ids = zeros(LONG, 0)
         self.used = zeros(BYTE, 0)
         self.free = zeros(LONG, 0)

@@ -97,10 +97,6 @@ class PeriodicImages:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.image = 0
-        self.n_long_paths = 0
-        self.body = 0
-        self.is_clipped = self.is_done = False
         self.offset = zeros(DOUBLE, 3)
         self.low = zeros(DOUBLE, 3)
         self.high = zeros(DOUBLE, 3)

@@ -90,11 +90,6 @@ class Nodes:
             self.cut_child = [0] * 9
             self.cut_box = [0.0] * 54
         self.dim = dim
-        self.n_items = 0
-        self.n_nodes = 0
-        self.node_room = 0
-        self.item_room = 0
-        self.spare_room = 0
         self.first_free = -1
 
     def __dealloc__(self) -> None:

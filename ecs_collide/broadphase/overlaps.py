@@ -65,11 +65,9 @@ class OverlapFinder:
     stack: cython.int[::1]
 
     def __init__(self) -> None:
-        self.n = 0
         self.limit = 1 << 62
         self.top = -2
         self.node_pairs = NodePairs()
-        self.asks = False
         self.found = zeros(LONG, 256)
         self.stack = zeros(INT, 4096)
 

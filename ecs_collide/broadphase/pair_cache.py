@@ -34,7 +34,6 @@ class PairCache:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.n = 0
         self.pairs = zeros(LONG, 0)
         self.kept = zeros(LONG, 0)
         self.fresh = zeros(LONG, 0)

@@ -137,10 +137,6 @@ class PairTable:
     offset: cython.double[:, ::1]
 
     def __init__(self):
-        self.n = 0
-        self.any_crosses = False
-        self.capacity = 0
-        self.stamp = 0
         if cython.compiled:
             self.pair_bytes = zeros(BYTE, 0)
             self.impact_bytes = zeros(BYTE, 0)
@@ -149,7 +145,6 @@ class PairTable:
             self.impact = []
         self.head = zeros(INT, 1)
         self.seen = zeros(INT, 1)
-        self.wraps = False
         self.image = zeros(LONG, 1)
         self.offset = zeros(DOUBLE, 1, 3)
         self._make_room(16)

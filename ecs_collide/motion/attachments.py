@@ -45,7 +45,6 @@ class Attachments:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.n = 0
         self.rows = zeros(LONG, 1)
         self.owners = zeros(LONG, 1)
         self.offset = zeros(DOUBLE, 1, bodies.dim)

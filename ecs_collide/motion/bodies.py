@@ -172,19 +172,13 @@ class Bodies:
     def __init__(self, dim: cython.int, apart: bool = False):
         self.dim = dim
         self.n_path = 4 * dim
-        self.dt = 0.0
         self.rare = RareColumns(dim)
         self.controls = self.rare.controls
-        self.farthest = 0.0
-        self.wraps = self.any_resize = self.any_drift = self.any_offered = False
         self.width = zeros(DOUBLE, 3)
-        self.n_marked = self.n_woken = self.n_turned = 0
-        self.tick = 0
         self.is_apart = apart
         self.blocks = blocks_of(dim, apart)
         self.memory = []
         self.bound = []
-        self.capacity = self.n_used = 0
         self.reserve(columns.INITIAL_ROWS)
 
     def reserve(self, n_rows: cython.Py_ssize_t):

@@ -35,7 +35,6 @@ class Controls:
 
     def __init__(self, dim: cython.int):
         self.dim = dim
-        self.is_used = self.any_rank = self.any_lock = self.any_limit = False
 
     def use(self):
         """Start to use the columns, with defaults in all rows."""

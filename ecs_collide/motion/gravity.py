@@ -63,8 +63,6 @@ class Gravity:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.is_on = self.sweeps = False
-        self.step = 0
         self.acceleration = zeros(DOUBLE, 3)
         self.set_rows(1)
         self.decay = self.mean = self.rest = 0.0

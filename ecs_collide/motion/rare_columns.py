@@ -58,9 +58,6 @@ class RareColumns:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.controls = Controls(dim)
-        self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
-        self.any_acceleration = self.any_damping = False
-        self.any_owner = self.any_slope = False
 
     def use(self):
         """Start to use the columns, with defaults in all rows."""

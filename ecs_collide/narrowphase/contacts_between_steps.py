@@ -68,13 +68,10 @@ class ContactRows:
     next_end: cython.longlong[::1]  # by end; -1 for none
 
     def __init__(self):
-        self.n = 0
-        self.room = 0
         if cython.compiled:
             self.memory = zeros(BYTE, 0)
         else:
             self.at = []
-        self.n_finds = 0
         self.first_end = self.next_end = nones(0)
         self.reserve(16)
 
@@ -292,12 +289,8 @@ class Contacts:
         self.saved = ContactRows()
         self.left = []
         self.forgotten = []
-        self.clock = 0.0
-        self.n_pressed = self.n_free = 0
         self.parted = zeros(LONG, 1)
         self.pressed_in = zeros(LONG, 1)
-        self.n_calls = 0
-        self.n_forgotten = 0
         self.places = zeros(LONG, 1)
 
     @cython.ccall

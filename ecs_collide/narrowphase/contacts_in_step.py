@@ -106,13 +106,10 @@ class ContactsInStep:
         self.contacts = contacts
         self.rows = contacts.rows
         self.next_rows = ContactRows()
-        self.n_open = 0
-        self.room = 0
         if cython.compiled:
             self.memory = zeros(BYTE, 0)
         else:
             self.opened = []
-        self.n_unknown = 0
         self.latest = -1
         self._make_room(8)
 

@@ -58,8 +58,6 @@ class EventBuffer:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.width = 8 + 7 * dim
-        self.n_collisions = 0
-        self.n_contacts = 0
         self.numbers = zeros(DOUBLE, 16, self.width)
         self.codes = zeros(BYTE, 16, 4)
         self._name_columns()

@@ -111,10 +111,6 @@ class ImpactQueue:
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
         self.pairs = pairs
-        self.by_distance = False
-        self.n_pairs = 0
-        self.size = self.n_heap = self.n_due = self.front = 0
-        self.is_sorted = False
         self.order = zeros(INT, 1)
         if cython.compiled:
             self.pair_bytes = zeros(BYTE, 0)

@@ -95,7 +95,6 @@ class Narrowphase:
         self.queue = step.queue
         self.shared = shared
         self.sweeper = Sweeper(step.bodies.dim)
-        self.n_sweeps = 0
         self.normals = {}
 
     @cython.ccall

@@ -245,17 +245,8 @@ class PositionCorrection:
         self.relations = zeros(LONG, 1)
         self.signs = zeros(BYTE, 1)
         self.near_counts = zeros(BYTE, 1)
-        self.is_current = False
-        self.any_static = self.any_plane = False
         self.is_moved = zeros(BYTE, 1)
         self.moved = zeros(LONG, 1)
-        self.n_moved = 0
-        self.n_near_pairs = 0
-        self.axis = self.sign = self.n_near = 0
-        self.gap = 0.0
-        if not cython.compiled:
-            self.gaps = [0.0] * 3
-            self.leads = [0.0] * 3
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""

@@ -96,12 +96,7 @@ class Slopes:
         self.sides = Sweeper(bodies.dim)
         self.slope = self.body = -1
         self.sign = 1
-        self.run = self.up = 0
         self.forth = self.out = 1.0
-        self.steepness = self.normal_run = self.normal_up = 0.0
-        self.height = self.foot = self.drop = 0.0
-        self.along = self.above = self.corner_height = self.base = self.reach = self.near_gap = 0.0
-        self.near_axis = self.near_sign = self.n_near = 0
 
     def is_slope(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body is a slope in this step, not a box."""

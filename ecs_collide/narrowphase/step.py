@@ -41,10 +41,6 @@ class Step:
         self.queue = ImpactQueue(bodies, self.pairs)
         self.event_buffer = EventBuffer(bodies.dim)
         self.slopes = Slopes(bodies)
-        self.now = 0.0
-        self.instant_tick = 0
-        self.rest_speed = 0.0
-        self.pair_limit = 0
 
     @cython.ccall
     def begin_step(self) -> cython.void:

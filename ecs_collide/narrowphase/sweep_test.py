@@ -81,16 +81,7 @@ class Sweeper:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.n_sides = 2 * dim
-        self.slope_axis = self.slope_sign = 0
-        self.kind = self.corner = self.sign = 0
         self.axis = -1
-        self.enter = self.exit = self.depth = 0.0
-        self.is_pressed = False
-        if not cython.compiled:
-            self.gap = [0.0] * 7
-            self.rate = [0.0] * 7
-            self.slop = [0.0] * 4
-            self.near = [0.0] * 4
 
     def aim(
         self,

@@ -177,14 +177,6 @@ class PlainStrides:
         self.standing, self.walking, self.rising, self.falling = states
         self.may_meet, self.velocity_on = may_meet, velocity_on
         self.searched = None
-        if not cython.compiled:
-            for name in ("centre", "half", "own", "own_before", "motion", "written"):
-                setattr(self, name, [0.0] * 3)
-            self.wishes, self.flight, self.times = [0.0] * 8, [0.0] * 6, [0.0] * 6
-            self.others = [0.0] * 8
-            self.of_reaches = self.of_holds = self.of_speeds = None
-            self.of_position = self.of_extents = self.of_velocity = None
-            self.of_wishes = self.of_flight = self.of_times = None
         self.has_slots = not cython.compiled
 
     def __dealloc__(self):

@@ -103,8 +103,6 @@ class BoxFinder:
         self.bodies = bodies
         self.makers, self.seen_makers = makers, seen_makers
         self.halves_per_size = units.halves
-        if not cython.compiled:
-            self.leans = [0.0] * 3
         for k, lean in enumerate(units.leans):
             self.leans[k] = lean
 

@@ -51,8 +51,6 @@ class KBestHeap:
     def __init__(self) -> None:
         self.keys = zeros(DOUBLE, 8)
         self.items = zeros(LONG, 8)
-        self.n = self.limit = 0
-        self.bound = 0.0
 
     def clear(
         self, limit: cython.Py_ssize_t, bound: cython.double, ids: cython.p_longlong
@@ -180,16 +178,10 @@ class Search:
         self.given_min = self.given_max = self.given_ids = None
         self.dim = first.dim
         self.sweeper = Sweeper(first.dim)
-        self.knows_slopes = False
         self.stack = zeros(INT, STACK_ROOM)
         self.entry = zeros(DOUBLE, STACK_ROOM)
         self.best = KBestHeap()
         self.excluded = zeros(BYTE, 0)
-        self.is_cut_short = False
-        if not cython.compiled:
-            for name in ("start", "half", "displacement", "low", "high", "near", "far"):
-                setattr(self, name, [0.0] * 3)
-            self.hit = [0.0] * 8
 
     def use_slopes(self, bodies: Bodies, row_of: RowOf | None) -> None:
         """Treat the slopes among the items as such; their shapes are those of the last step.

@@ -130,7 +130,6 @@ class Carriers:
         self.contacts = contacts
         self.clusters = solver.clusters
         self.impact = solver.impact
-        self.sweeps = False
         self.n_rows = 1
         self.now = RiderTable(bodies.dim)
         self.before = RiderTable(bodies.dim)
@@ -142,7 +141,6 @@ class Carriers:
         self.before_in_list = nones(1)
         self.next_in_list = nones(1)
         self.listed_in = zeros(LONG, 1)
-        self.ride = 0
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""

@@ -35,8 +35,6 @@ class ClosingContacts:
         self.pairs = step.pairs
         self.clusters = clusters
         self.narrowphase = narrowphase
-        if not cython.compiled:
-            self.roots = [0] * 3
 
     def find(self) -> cython.void:
         """Queue the impacts of all bodies that have turned since the last search."""

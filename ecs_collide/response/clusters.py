@@ -132,18 +132,12 @@ class Clusters(SharedMotion):
         self.step = step
         self.bodies = bodies
         self.gravity = step.gravity
-        self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
-        self.n_unwritten = self.n_to_examine = 0
-        self.n_merges = 0
         self.instant = self.first_instant = 1
         self.merged_in = zeros(LONG, 1, bodies.dim)
         self.calm_in = zeros(LONG, 1)
         self.to_examine = zeros(LONG, 1)
         self.axes_to_examine = zeros(BYTE, 1)
-        self.capacity = 0
         self.node_of = zeros(INT, 1, bodies.dim)
-        self.any_shift = False
-        self.anchor_velocity = 0.0
         if cython.compiled:
             self.bytes = zeros(BYTE, 0)
         else:

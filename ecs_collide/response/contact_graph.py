@@ -121,10 +121,6 @@ class ContactGraph:
         self.bodies = step.bodies
         self.pairs = step.pairs
         self.clusters = clusters
-        self.n_links = self.link_room = 0
-        self.first_waiting = self.n_waiting = 0
-        self.axis = self.n_ends = 0
-        self.n_members = self.component = 0
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)

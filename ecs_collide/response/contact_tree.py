@@ -36,8 +36,6 @@ class ContactTree:
         self.clusters = graph.clusters
         self.graph = graph
         self.order = zeros(INT, MEMBER_LIMIT)
-        self.n = self.wall = self.n_pulls = 0
-        self.velocity = 0.0
         self.sum_of_momenta = ProductSum()
         self.sum_of_masses = ProductSum()
 

@@ -42,7 +42,6 @@ class Falling:
         self.gravity = step.gravity
         self.clusters = clusters
         self.carriers = carriers
-        self.n_splits = 0
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 5)
 

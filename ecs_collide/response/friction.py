@@ -30,8 +30,6 @@ class CoulombFriction:
         self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
-        if not cython.compiled:
-            self.inverse_mass = [0.0] * 2
 
     def apply(self) -> cython.void:
         """Apply friction, unless `Stop` or `Push` decide about the velocities along the surface.

@@ -43,7 +43,6 @@ class Holding:
         self.step = step
         self.bodies = step.bodies
         self.clusters = clusters
-        self.n = self.n_visited = 0
         self.rows = zeros(LONG, 1)
         self.visited = zeros(LONG, 1)
         self.visits = zeros(INT, 1)

@@ -41,15 +41,7 @@ class ImpactState:
         self.bodies = step.bodies
         self.pairs = step.pairs
         self.clusters = clusters
-        self.axis = self.sign = 0
-        self.slants = self.resizes = False
-        self.friction = self.impulse = 0.0
         self.loss = INF
-        if not cython.compiled:
-            self.rows = [0] * 2
-            self.is_dynamic = [False] * 2
-            self.before = [[0.0] * 3, [0.0] * 3]
-            self.kick = [0.0] * 2
 
     def take(self, p: cython.Py_ssize_t) -> cython.void:
         """Store the bodies and the normal of the impact of pair `p`.

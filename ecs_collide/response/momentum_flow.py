@@ -26,7 +26,6 @@ class MomentumFlow:
         self.graph = graph
         self.tree = tree
         self.near = zeros(INT, MEMBER_LIMIT)
-        self.n_near = 0
 
     def holds(self) -> cython.bint:
         """Return whether the tree just walked holds together if all its links may carry forces.

@@ -60,9 +60,6 @@ class ProductSum:
     high: cython.double
     low: cython.double
 
-    def __init__(self):
-        self.high = self.low = 0.0
-
     @cython.inline
     def clear(self) -> cython.void:
         """Reset the sum to 0."""

@@ -85,11 +85,6 @@ class Projection:
         self.graph = ContactGraph(step, clusters)
         self.tree = ContactTree(self.graph)
         self.flow = MomentumFlow(self.graph, self.tree)
-        self.n_settled = self.n_pieces = 0
-        self.n_pivots = self.n_changes = self.n_searches = 0
-        self.is_stuck = self.lets_go = self.any_lost = False
-        self.way = 0.0
-        self.way_rank = 0
         self.pieces = zeros(INT, 2 * MEMBER_LIMIT)
         self.cycle = zeros(INT, MEMBER_LIMIT)
 

@@ -31,7 +31,6 @@ class ResizingFaces:
         self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
-        self.one = self.other = 0
         self.anchor = -1
 
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:

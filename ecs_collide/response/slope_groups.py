@@ -83,8 +83,6 @@ class SlopeGroups:
         self.pairs = step.pairs
         self.clusters = clusters
         self.slopes = Slopes(step.bodies)
-        self.n = self.n_found = self.n_due = 0
-        self.instant = self.n_resolutions = self.solution = 0
         self.first = zeros(LONG, 1)
         self.found = zeros(LONG, 8)
         self.due = zeros(LONG, 8)

@@ -89,15 +89,7 @@ class SlopeResponse:
         self.impact = impact
         self.groups = SlopeGroups(step, impact.clusters)
         self.solid = -1
-        self.fixed_speed = 0.0
-        self.rests = False
         self.faces = zeros(DOUBLE, 4, 6)
-        self.n_followed = 0
-        if not cython.compiled:
-            for name in ("before", "after", "pull", "normal", "free_after", "free_pull"):
-                setattr(self, name, [0.0] * 3)
-            for name in ("belt", "slide", "face", "other_face", "speed"):
-                setattr(self, name, [0.0] * 3)
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast a pair closes along the normal of its slope at this instant."""

@@ -84,11 +84,7 @@ class Solver:
         self.tangential = TangentialResponse(self.impact)
         self.friction = CoulombFriction(self.impact)
         self.sum = ProductSum()
-        self.first_joins = self.second_joins = False
         self.solid_first = self.solid_second = -1
-        self.may_part = False
-        self.parting = 0.0
-        self.counts_loss = False
 
     def weigh(self) -> cython.bint:
         """Find which bodies the impact may change; return whether it may change a held body.

@@ -44,13 +44,6 @@ class TangentialResponse:
         self.clusters = impact.clusters
         self.impact = impact
         self.sum = ProductSum()
-        if not cython.compiled:
-            self.face = [[0.0] * 3, [0.0] * 3]
-            self.after = [[0.0] * 3, [0.0] * 3]
-            self.wanted = [[0.0] * 3, [0.0] * 3]
-            self.change = [[0.0] * 3, [0.0] * 3]
-            self.frame = [0.0] * 3
-            self.weight = [0.0] * 2
 
     def store_velocities(self) -> cython.void:
         """Store the velocities along the surface before the resolution, of bodies and faces."""

@@ -63,7 +63,6 @@ class Depenetration:
         self.step = step
         self.bodies = step.bodies
         self.broadphase = broadphase
-        self.n = self.n_inside = 0
         self.spared = set()
         self.rows = zeros(LONG, 1)
         self.inside = zeros(LONG, 1)
@@ -249,12 +248,8 @@ class Separating:
     def __init__(self, step: Step):
         self.bodies = step.bodies
         self.pairs = step.pairs
-        self.n = self.n_pairs = self.n_skipped = 0
         self.soft = zeros(LONG, 1)
         self._make_room(1)
-        if not cython.compiled:
-            self.offset = [0.0] * 3
-            self.displacement = [0.0] * 3
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1, none of which is a member yet."""

@@ -162,11 +162,7 @@ class ImpactLoop:
         self.falling = Falling(step, self.clusters, self.carriers)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.surfaces = MetSurfaces(step, solver)
-        self.hands_all_over = False
         self.began_at = self.pending = -1
-        self.is_set = self.is_changed = self.is_chosen = False
-        if not cython.compiled:
-            self.vector = [0.0] * 3
         self.begin_step()
 
     @cython.ccall

@@ -41,7 +41,6 @@ class StepLock:
         self.latest = None
         self.stepping = None
         self.runner = None
-        self.is_changing = False
 
     def __enter__(self) -> None:
         if self.runner is not None:

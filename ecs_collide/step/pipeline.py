@@ -106,7 +106,6 @@ class Pipeline:
         self.stopwatch = None
         self.handled = ()
         self.offers = None
-        self.is_offering = False
         self.log = EventBuffer(state.dim)
         self.no_rows = np.zeros(0, np.int64).data
         self.no_targets = np.zeros((0, state.dim)).data

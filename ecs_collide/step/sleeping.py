@@ -76,10 +76,6 @@ class Sleeping:
         self.contacts = contacts
         self.correction = correction
         self.narrowphase = narrowphase
-        self.n = 0
-        self.n_leaning = 0
-        self.n_islands = 0
-        self.n_resting = 0
         self.n_steps = 1  # a row that was never paired has 0
         self.beside = zeros(LONG, 1)
         self.paired_in = zeros(LONG, 1)

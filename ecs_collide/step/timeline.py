@@ -135,8 +135,6 @@ class Timeline:
         self.settling = Settling(step, self.broadphase)
         self.depenetration = Depenetration(step, self.broadphase)
         self.edges = Edges(step, self.broadphase, self.contacts)
-        self.n_rows = 0
-        self.n_held = 0
         if bodies.wraps:
             step.pairs.wrap()
 

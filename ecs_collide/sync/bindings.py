@@ -108,14 +108,9 @@ class ComponentBinding:
         self.has_parts = self.parts != [None] * self.width
         self.keeps = all(map(keeps_numbers, [type] * self.width, names))
         self.counts = 1  # 0 if another kind of the same type comes before it
-        self.n_rows = 0
         self.slots = slots_new(type, names)
-        self.index = 0
         self.undo = None  # type: ignore[assignment]
         self.written = zeros(DOUBLE, 0, self.width)
-        if not cython.compiled:
-            self.numbers = [0.0] * 3
-            self.minimum, self.maximum, self.whole = [0.0] * 3, [0.0] * 3, [False] * 3
         for k, each in enumerate(bounds):
             self.minimum[k] = each.minimum
             self.maximum[k] = INF if each.may_be_infinite else each.maximum

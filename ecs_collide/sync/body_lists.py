@@ -157,9 +157,7 @@ class BodyLists:
         self.put = set()
         self.moves = {}
         self.teleports = {}
-        self.n_out = 0
         self.is_reported = True
-        self.has_start = False
         self.overwritten = {}
         self.relocated = []
         self.all_centres = None

@@ -99,12 +99,6 @@ class ComponentReader:
         self.dim = bodies.dim
         self.rare = bodies.rare
         self.rare_reader = RareReader(bodies.rare, rare_kinds)
-        self.n_rows = 0
-        self.any_sensor = False
-        self.any_fixed = False
-        self.has_written = False
-        self.sweeps = False
-        self.rest_speed = 0.0
         self.kinds = kinds
         self.used = []
         self.fallen = []
@@ -116,15 +110,10 @@ class ComponentReader:
         self.pressed = []
         self.woken = []
         self.contradictory = []
-        self.dt = 0.0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
-        self.converts = False
         self.centres = np.zeros((0, self.dim)).data
         self.undo = Undo(kinds)
-        if not cython.compiled:
-            self.lean = [0.0] * 3
-            self.gravity = [0.0] * 3
         types: list = []
         for n, kind in enumerate(kinds):
             kind.index = n

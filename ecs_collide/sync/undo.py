@@ -43,7 +43,6 @@ class Undo:
         self.kinds = kinds
         self.rows = zeros(LONG, 8, 2)
         self.numbers = zeros(DOUBLE, 8, 3)
-        self.n = 0
         self.others = []
         self.writing = zeros(LONG, 0)
         self.stored = []
