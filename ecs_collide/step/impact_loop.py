@@ -859,7 +859,7 @@ class ImpactLoop:
                 restitution = self.surfaces.restitution(p)
             else:
                 restitution = self.solver.restitution()
-            if 0.0 < restitution < 1.0 and self.contacts.leans(p):
+            if 0.0 < restitution < 1.0 and not self.is_chosen and self.contacts.leans(p):
                 restitution = 0.0
         if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
             # A bouncing pile, or a body with Stop between two others, would reach the limits.

@@ -117,3 +117,13 @@ def test_a_rack_that_lies_still_is_broken_up():
     esper.process(DT)
 
     assert velocity(rack[-1])[0] == pytest.approx(2048 * 0.95**4)
+
+
+def test_a_bounce_that_the_game_asks_for_is_one():
+    space, (lower, upper) = stack(2, 0.5)
+    rest(3)
+    space.respond_with(ec.Deflect, lambda impact: impact.resolve(ec.Deflect(0.5)))
+
+    hit(space, lower, 1, 64.0)
+
+    assert (velocity(lower)[1], velocity(upper)[1]) == (16.0, 48.0)
