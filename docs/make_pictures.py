@@ -660,9 +660,7 @@ def draw_demo(name: str) -> None:
     scene.keys.bot = True
     for _ in range(round(60 * SECONDS[name])):
         scene.step()
-    # Times stand on the page of the benchmarks alone.
-    labels = [label for label in scene.labels() if " ms" not in label.text]
-    scene.labels = lambda: labels
+    hide_times(scene)
     picture = Painter(scene, approach(scene, PARTS.get(name))).paint()
     picture = picture.resize(
         (WIDTH, round(WIDTH * picture.height / picture.width)), Image.Resampling.LANCZOS
@@ -678,6 +676,12 @@ def draw_demo(name: str) -> None:
     for world in esper.list_worlds():
         if world.startswith(f"picture of {name}"):
             esper.delete_world(world)
+
+
+def hide_times(scene) -> None:
+    """Leave out labels with times: these stand on the page of the benchmarks alone."""
+    labels = scene.labels
+    scene.labels = lambda: [label for label in labels() if " ms" not in label.text]
 
 
 def approach(scene, wide: float | None) -> float:
@@ -762,6 +766,7 @@ def film(
     esper.switch_world(f"clip {name} {start}")
     scene = catalogue.load(name).build(seed=2, **options)
     scene.keys.bot = True
+    hide_times(scene)
     scale = width / scene.view[0] / scene.zoom
     painter = Painter(scene, scale * approach(scene, wide))
     rate = FRAMES_A_SECOND * slow
