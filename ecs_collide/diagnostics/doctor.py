@@ -13,6 +13,7 @@ from ecs_collide.diagnostics.findings import (
     Examined,
     Finding,
     Findings,
+    finding_about,
     odd_about,
 )
 from ecs_collide.snapshot.snapshots import not_held_message
@@ -132,14 +133,39 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
         )
     for kind, entities in e.not_held.items():
         yield Finding("not_in_snapshots", tuple(entities), not_held_message(kind, [*entities]))
-    if e.state.dt > LONG_STEP:
+    if e.state.dt > LONG_STEP or (e.state.dt == LONG_STEP and any(e.state.gravity)):
         yield Finding(
             "long_step",
             (),
             f"the last step was {e.state.dt:.6g} seconds long: the time of a step is in seconds, "
-            "1 / 60 for 60 steps a second",
+            "1 / 60 for 60 steps a second; esper.process() without a time is a step of 1",
         )
+    yield from _below_all(e)
     yield from (Finding(cause, (), text) for cause, text in _odd_about_last_step(e.stats))
+
+
+def _below_all(e: Examination) -> Iterator[Finding]:
+    """Yield the bodies that fall, and are below all bodies that could stop them."""
+    c, rows = e.registry.table, e.registry.rows
+    axis = next(k for k, part in enumerate(e.up) if part)
+    rows = rows[c.quarantined[rows] == 0]
+    still = rows[c.moves[rows] == 0]
+    if e.wrap is not None and e.wrap[axis] is not None:
+        return
+    if len(still) and e.up[axis] > 0:
+        below = c.tight_max[rows, axis] < c.tight_min[still, axis].min()
+    elif len(still):
+        below = c.tight_min[rows, axis] > c.tight_max[still, axis].max()
+    else:
+        return
+    falls = c.seen_velocity[rows, axis] * e.up[axis] < 0.0
+    for row in rows[below & falls & (c.dynamic[rows] != 0)].tolist():
+        yield finding_about(
+            int(c.ids[row]),
+            "below_all",
+            "falls, and is below all bodies that do not move: nothing stops it; delete it, or put "
+            "it back, as it leaves the level",
+        )
 
 
 def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:

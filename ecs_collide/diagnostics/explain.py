@@ -7,6 +7,8 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 from ecs_collide._kernel.constants import SLOP
 from ecs_collide.components.base import NamedText
 from ecs_collide.components.basics import Disabled
@@ -65,6 +67,9 @@ class Explanation(NamedTuple):
 def explain(examined: Examined, first: int, second: int) -> Explanation:
     """Return why two entities do or do not collide."""
     e = Examination(examined)
+    for name, entity in (("first", first), ("second", second)):
+        if isinstance(entity, bool) or not isinstance(entity, (int, np.integer)):
+            raise TypeError(f"explain({name}={entity!r}) must be the id of an entity, an int")
     first, second = min(first, second), max(first, second)
     if first == second:
         same = Finding("same", (first,), "it is one and the same entity")

@@ -27,6 +27,7 @@ from ecs_collide.components.dynamics import (
     Separate,
 )
 from ecs_collide.components.filters import Filter, filter_numbers
+from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
@@ -522,6 +523,11 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     # A still body with Separate is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.is_dynamic(entity):
         yield found("separate_idle", "has Separate and is not dynamic: other members never move it")
+    if Slope in of and (e.is_dynamic(entity) or e.has(entity, e.growth) or Attached in of):
+        why = "is dynamic" if e.is_dynamic(entity) else "grows or is Attached"
+        yield found(
+            "slope_idle", f"has Slope and {why}: it is a box; a slope is static or kinematic"
+        )
     if GravityScale in of and not e.is_dynamic(entity):
         yield found("gravity_idle", "has GravityScale and is not dynamic: it does not fall anyway")
     if Acceleration in of and not e.is_dynamic(entity):

@@ -947,3 +947,50 @@ def test_a_processor_whose_values_the_step_reads_late_is_found(kind, priority, f
 
     assert [each.cause for each in late] == [found] * (found is not None)
     assert all(f"install(after={kind.__name__})" in each.message for each in late)
+
+
+def test_a_step_of_a_second_under_gravity_is_found():
+    space = ec.install(gravity=(0, -900))
+    mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    esper.process()
+
+    assert "long_step" in causes(space.doctor())
+    esper.process(1 / 60)
+    assert "long_step" not in causes(space.doctor())
+
+
+def test_a_slope_that_has_no_effect_is_found():
+    space = ec.install(up=(0, 1))
+    mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Slope("right"))
+    mover((9, 0), (1, 1), (0, 0), ec.Slope("right"))
+    box((18, 0), (1, 1), ec.Slope("right"))
+    esper.create_entity(ec.Position(27, 0), ec.Extents(1, 1), ec.Growth(1, 1), ec.Slope("right"))
+
+    (found,) = (each for each in space.doctor() if each.cause == "slope_idle")
+
+    assert found.entities == (1, 4)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_bodies_that_fall_out_of_the_level_are_found(sign):
+    space = ec.install(gravity=(0, -900 * sign))
+    box((0, 0), (50, 8))
+    fallen = mover((200, -30 * sign), (1, 1), (0, 0), ec.Slide())
+    mover((0, 30 * sign), (1, 1), (0, 0), ec.Slide())
+    mover((200, -30 * sign), (1, 1), (0, 5 * sign), ec.Slide(), ec.GravityScale(0))
+    esper.process(1 / 60)
+
+    (found,) = (each for each in space.doctor() if each.cause == "below_all")
+
+    assert found.entities == (fallen,)
+
+
+@pytest.mark.parametrize("wrong", ["hero", None, 1.5, True])
+def test_explain_of_what_is_no_entity_is_refused_by_name(wrong):
+    space = ec.install()
+    body = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+
+    with pytest.raises(TypeError, match=rf"explain\(first={wrong!r}\) must be the id"):
+        space.explain(wrong, body)
+    with pytest.raises(TypeError, match=rf"explain\(second={wrong!r}\) must be the id"):
+        space.explain(body, wrong)
