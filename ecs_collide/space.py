@@ -680,6 +680,13 @@ class Space(BoxQueries[Filter]):
         """Return the min and the max corner of a body; between steps, as its components say."""
         return self._inspection.bounds(entity)
 
+    def boxes_of(self, owner: int) -> list[int]:
+        """Return the entities whose `Attached` names a body as their owner, by rising id.
+
+        O(attached boxes).
+        """
+        return self._inspection.boxes_of(owner)
+
     def positions(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the centres of bodies, float64 (n, dim); None: all, in the order of `entities`.
 

@@ -201,7 +201,8 @@ def test_tutorial_shows_parts_of_its_programs_and_together_all_lines():
 def test_examples_in_docstrings_run(name):
     module = importlib.import_module(f"ecs_collide.{name}")
 
-    known = {**vars(ecs_collide), "ec": ecs_collide, "esper": esper, "np": numpy}
+    names = {name: getattr(ecs_collide, name) for name in dir(ecs_collide)}  # also the late ones
+    known = {**names, "ec": ecs_collide, "esper": esper, "np": numpy}
     runner = doctest.DocTestRunner()
     for examples in doctest.DocTestFinder().find(module, globs=known):  # not those of the module
         NAMES.clear()  # each example names its own categories

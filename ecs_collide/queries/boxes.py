@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from numpy.typing import ArrayLike
 
+from ecs_collide._checks import vectors
 from ecs_collide._kernel.constants import QueryKind
 from ecs_collide.events import VectorLike
 from ecs_collide.queries.queries import Each, Exclude, Queries, checked_count, checked_distance
@@ -79,6 +80,30 @@ class BoxQueries(Generic[_Filter]):
             `exclude` or `filter` has the wrong type.
         """
         return self._queries.in_region((min, max), (exclude, filter, solid))
+
+    def is_free(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = True,
+    ) -> bool:
+        """Return whether no box has a part of its inside in a region, such as a building site (open).
+
+        Boxes that only touch the region leave it free, so buildings may stand side by side.  The
+        parameters are those of `query`, but sensors do not count.
+
+        Raises
+        ------
+        ValueError
+            A corner is not a vector of finite numbers, or a minimum is not below its maximum.
+        TypeError
+            `exclude` or `filter` has the wrong type.
+        """
+        low, high = _inside_of(min, max)
+        return not self._queries.in_region((low, high), (exclude, filter, solid))
 
     def query_point(
         self,
@@ -362,3 +387,15 @@ class BoxQueries(Generic[_Filter]):
         query = QueryKind.NEAR, (points,), checked_count(k), checked_distance(within)
         found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
         return to_neighbours(*found)
+
+
+def _inside_of(min: VectorLike, max: VectorLike) -> tuple[list[float], list[float]]:
+    """Return the corners of the largest region of floats inside another one, without its faces."""
+    for name, corner in (("min", min), ("max", max)):
+        vectors(name, corner)
+    if not all(low < high for low, high in zip(min, max, strict=True)):
+        raise ValueError(f"min={min!r} must be below max={max!r} on each axis")
+    return (
+        [math.nextafter(low, math.inf) for low in min],
+        [math.nextafter(high, -math.inf) for high in max],
+    )

@@ -265,7 +265,7 @@ class Pipeline:
             timeline.sleeping.n and not self.registry.sleep.wanted
         ):
             was_cleared = self.state.was_cleared(self.probe.generation())
-            self.registry.compare(self.link.world, was_cleared)
+            self.registry.compare(self.link.world, was_cleared, True)
             return True
         return False
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.constants import Exclusion, News
+from ecs_collide.components.dynamics import Attached
+from ecs_collide.esper_world import World
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import Wrong
@@ -28,6 +30,13 @@ class Attachment(NamedTuple):
     refused: list[tuple[int, Wrong]]  # without a valid owner since this step, and why
     skipped: list[tuple[int, bool]]  # since this step, like the owner; whether that is disabled
     jumped: list[int]  # not where the last step left them
+
+
+def boxes_and_owners(world: World) -> list[tuple[int, int]]:
+    """Return the attached boxes of a world, by rising id, each with the id of its owner."""
+    boxes = sorted(box for box in world.having(Attached) if world.exists(box))
+    owners = (getattr(world.component(box, Attached), "owner", None) for box in boxes)
+    return [(box, own) for box, own in zip(boxes, owners, strict=True) if type(own) is int]
 
 
 class AttachedBoxes:

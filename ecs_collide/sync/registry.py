@@ -31,7 +31,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable, SavedColumns
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import AttachedBoxes
+from ecs_collide.sync.attached import AttachedBoxes, boxes_and_owners
 from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
@@ -165,10 +165,11 @@ class BodyRegistry:
 
     # -- structure --
 
-    def compare(self, world: World, was_cleared: bool = False) -> None:
+    def compare(self, world: World, was_cleared: bool = False, in_step: bool = False) -> None:
         """Update the rows to the entities that the world has now.
 
-        With `was_cleared` none of them is a known body, whatever its id.
+        With `was_cleared` none of them is a known body, whatever its id.  In a step, the boxes that
+        are attached to deleted bodies are deleted with them.
         """
         index = self.index
         if not self.sleep.wanted and self.sleep.n:
@@ -181,6 +182,8 @@ class BodyRegistry:
         if was_cleared:
             self.forget_cleared()
         changes = index.compare(world)
+        if in_step and changes.gone and self._delete_boxes_of(changes.gone, world):
+            changes = index.compare(world)
         gone = index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
         if self.sleep.n:
@@ -206,6 +209,14 @@ class BodyRegistry:
         rows = self.index.release(gone, EndReason.WORLD_CLEARED)
         self.lists.update(list(zip(gone, rows, strict=True)))
         self._use_lists()
+
+    def _delete_boxes_of(self, gone: list[int], world: World) -> bool:
+        """Delete the boxes that are attached to bodies that no longer exist; return whether any."""
+        dead = set(gone) - world.living(gone)
+        boxes = [box for box, owner in boxes_and_owners(world) if owner in dead]
+        for box in boxes:
+            world.delete(box)
+        return bool(boxes)
 
     def _refuse_growth(self, rows: list[int]) -> None:
         """Raise ValueError if a body has `Growth` although one attribute is its size on several axes."""

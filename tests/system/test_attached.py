@@ -453,7 +453,7 @@ def test_a_disabled_box_is_skipped_alone():
     assert position(zone) == (3, 5)
 
 
-def test_a_box_whose_owner_was_deleted_is_reported_once_and_comes_back_with_another():
+def test_a_box_whose_owner_is_no_body_is_reported_once_and_comes_back_with_another():
     owner = mover((0, 0), (1, 1), (60, 0), ec.Slide())
     other = mover((0, 50), (1, 1), (60, 0), ec.Slide())
     wall = box((0, 5), (100, 1))
@@ -461,7 +461,7 @@ def test_a_box_whose_owner_was_deleted_is_reported_once_and_comes_back_with_anot
     space = ec.install()
     esper.process(1 / 60)
 
-    esper.delete_entity(owner)
+    esper.remove_component(owner, ec.Position)
     with pytest.warns(RuntimeWarning, match=f"entity {zone} is skipped .* Attached.owner is"):
         esper.process(1 / 60)
     assert [(e.other(zone), e.reason) for e in space.contacts_ended] == [
