@@ -67,7 +67,7 @@ class Figure:
         self.floors: dict[int, Vector] = {}  # the normals of `grounds`
         self.below: dict[int, Vector] = {}  # the normals of ground below it
         self.walls: list[tuple[Vector3, int]] = []  # normal and entity of walls that it touches
-        self.ladder = NOTHING  # the one that it holds on to
+        self.ladders: list[int] = []  # those that it holds on to
         self.wish: list[float] = []  # along `level`, of length 1 at most
         self.medium: Medium | None = None  # the effect of the zones in which it is
         self.jumps = self.dashes = self.hangs = self.hovers = self.is_hit = False
