@@ -43,8 +43,6 @@ class Settling:
         self.broadphase = broadphase
         self.low = zeros(DOUBLE, step.bodies.dim)
         self.high = zeros(DOUBLE, step.bodies.dim)
-        if not cython.compiled:
-            self.depth, self.face = [0.0] * 6, [0.0] * 6
 
     @cython.ccall
     def settle(self, touched: list, still: cython.longlong[::1]) -> list:

@@ -143,7 +143,6 @@ class BodyLists:
 
         self.bodies = bodies
         self.row_of = RowOf()
-        self.n = 0
         self.all_entities = self.all_rows = self.unread = self.pressed = none
         self.watched = self.attached = none.data
         self.movers = self.stills = self.moving = self.active = none.data
