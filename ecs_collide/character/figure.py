@@ -176,12 +176,14 @@ class Figure:
             if self.is_floor(normal):
                 found.append((contact.since, other))
                 self.floors[other] = normal
-            elif normal[self.up] * self.sign > 0.0:
+            elif normal[self.up] * self.sign > 0.0 and esper.entity_exists(other):
                 self.steep.append((normal, other))
             elif normal[self.up] == 0.0:
                 self.walls.append((three(list(normal)), other))
         if zones:
             self._enter(zones)
+        if len(self.steep) > 1:
+            self.steep.sort(key=lambda slope: self._order(slope[1]))
         if len(self.walls) > 1:
             self.walls.sort(key=lambda wall: self._order(wall[1]))
         if len(found) > 1:

@@ -105,7 +105,7 @@ def meet(figure: Figure, out: list[float]) -> None:
         return
     frame = tuple(figure.frame)
     moved = added(tuple(out), frame)
-    hit = figure.cast(figure.centre, times(moved, figure.dt))
+    hit = figure.cast_in_order(figure.centre, times(moved, figure.dt))
     if hit is None or hit.depth > 0.0:
         return
     up, sign, normal = figure.up, figure.sign, hit.normal

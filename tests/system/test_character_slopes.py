@@ -529,6 +529,18 @@ def test_it_stands_between_slopes_that_are_too_steep_and_can_jump(parts, rate):
     assert highest > place[1] + 50
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_ground_between_two_slopes_does_not_depend_on_their_ids(order):
+    for side in (-1, 1)[::order]:
+        box((50 * side, 100), (50, 100), ec.Slope("right" if side > 0 else "left"))
+    _, character, space = hero((0, 40))
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert space.position_of(character.ground) == (-50, 100)
+
+
 def test_it_slides_on_once_the_slope_that_held_it_is_gone():
     box((-50, 100), (50, 100), ec.Slope("left"))
     right = box((50, 100), (50, 100), ec.Slope("right"))
