@@ -433,7 +433,7 @@ class Space(BoxQueries[Filter]):
         respond : callable, optional
             Called in time order with the `Impact`.  It may set velocities, delete either entity,
             or return `DEFAULT` to get the built-in response.  If the two bodies have different
-            functions, both are called.  Without it, the component is a decorator:
+            functions, both are called.  Without it, the call is a decorator:
             ``@space.respond_with(Rubber)``.
 
         Returns
@@ -477,8 +477,8 @@ class Space(BoxQueries[Filter]):
         allows : callable, optional
             Called with the lower and the higher entity id, at most once per step and pair, in
             any order.  It may read components but not change anything.  If it raises, the two
-            may meet, and the step raises the exception when it is complete.  Without it, the types
-            alone are a decorator.
+            may meet, and the step raises the exception when it is complete.  Without a function,
+            the call is a decorator.
         first_kind, second_kind : type, optional
             Only for pairs of a body with the first component and a body with the second one.
             Without `first_kind` the function is called for all pairs, which costs far more.
@@ -494,8 +494,8 @@ class Space(BoxQueries[Filter]):
     def position_of(self, entity: int) -> Vector:
         """Return the centre of a body.
 
-        Within a step: at the time that the step has reached.  Between steps, also in handlers:
-        as its components say.
+        Within a step, this is its position at the time that the step has reached.  Between steps
+        and in handlers, its components give it.
         """
         if self.is_stepping:
             return self._responses.position_of(entity)
@@ -574,8 +574,8 @@ class Space(BoxQueries[Filter]):
         Parameters
         ----------
         function : callable, optional
-            Called with the event.  The space holds a strong reference.  Without it, the types alone
-            are a decorator: ``@space.on_collision(Bullet, Enemy)``.
+            Called with the event.  The space holds a strong reference.  Without a function,
+            the call is a decorator: ``@space.on_collision(Bullet, Enemy)``.
         first_kind, second_kind : type, optional
             Only for collisions between bodies with these components.  `first` of the event is
             the body with the first one, `second` the other; normal, positions and velocities
@@ -677,11 +677,11 @@ class Space(BoxQueries[Filter]):
     # Before the first step of a body, these read and write its components.
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
-        """Return the min and the max corner of a body; between steps, as its components say."""
+        """Return the min and the max corner of a body; between steps, from its components."""
         return self._inspection.bounds(entity)
 
     def boxes_of(self, owner: int) -> list[int]:
-        """Return the entities whose `Attached` names a body as their owner, by rising id.
+        """Return the boxes that are attached to a body, by rising id.
 
         O(attached boxes).
         """
@@ -836,17 +836,17 @@ class Space(BoxQueries[Filter]):
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids.
 
-        As of the end of the last step, without those of entities that have been deleted since,
-        which end in the next one.  A body has no contacts before its first step.
+        They are those of the end of the last step.  Contacts of entities deleted since are left
+        out, and end in the next step.  A body has no contacts before its first step.
 
         Parameters
         ----------
         entity : int, optional
             Only contacts of this body.
         filter : type, tuple of types or callable, optional
-            Only contacts with a body that has this component, or one of these, or for which the
-            function returns a true value: with `entity` the other body, without it either of the
-            two.
+            Only contacts with a body that has this component, or one of a tuple, or for which the
+            function returns a true value.  With `entity` this is the other body, without it either
+            of the two.
         """
         return self._contacts.contacts(entity, filter=filter)
 

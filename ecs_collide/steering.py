@@ -1,7 +1,7 @@
-"""What sets velocities before each step, for components of the library such as `Path`.
+"""The base class of `PathSteering` and others, which set velocities before each step.
 
-The packages of these components add their classes to `STEERING` when they are imported, so a game
-that imports none of them does nothing for them in a step.
+The packages `path`, `zone` and `character` add their classes to `STEERING` when they are imported.
+A package that a game does not import costs its steps nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ecs_collide.sync.quarantine import Wrong
 
 
 class Steering:
-    """The base of what `BroadphaseSystem` runs before each step of a space.
+    """The base class of all that `BroadphaseSystem` runs before each step of a space.
 
     It runs from the first step in which an entity of the world has one of its components.
 
     Attributes
     ----------
     kinds : tuple of type
-        The components that make it run: the game's, then those that it adds itself.
+        The components that make it run: first the game's, then any that it adds itself.
     rank : int
         Lower ones run first.
     reads : tuple of str
@@ -78,7 +78,7 @@ class Steering:
         raise NotImplementedError
 
     def refuse(self, wrong: Mapping[int, Wrong]) -> None:
-        """Let the coming step skip and report bodies, each with its wrong field.
+        """Make the coming step skip bodies and report the wrong field of each.
 
         Call it in each step with a wrong field, and in the one after.
         """

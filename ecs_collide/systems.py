@@ -63,7 +63,7 @@ class BroadphaseSystem(_System):
 
     def __init__(self, space: Space) -> None:
         super().__init__(space)
-        # What sets velocities before a step, once the world has had one of its components.
+        # These set velocities before a step, from the first step with one of their components.
         self.steering: dict[type[Steering], Steering] = {}
 
     def process(self, *args: Any, **kwargs: Any) -> None:
@@ -267,10 +267,10 @@ def install(
     spacing : float
         How far the priorities of two of the four are apart.  By default they are 130, 120, 110
         and 100, which leaves room for a game's systems between them.  With 0 all have the same
-        priority, and esper runs them where `install` was called among processors of this priority.
+        priority.  esper runs processors of one priority in the order in which they were added.
     before, after : type of esper.Processor, optional
-        Run the four right before, or right after, the processor of this type, which the world has
-        already; with both, right before the first one.  Instead of `priority` and `spacing`.
+        Run the four right before, or right after, the processor of this type, which must be in the
+        world; with both, right before the one of `before`.  Instead of `priority` and `spacing`.
     dt : float or callable, optional
         The time of each step in seconds, or a function that returns it, for games whose
         processors take no `dt` or take it as a later argument.  The function is called once in

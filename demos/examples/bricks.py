@@ -1,8 +1,8 @@
 """Breakout: left and right move the paddle, space serves the ball.
 
-The game answers the impacts of the ball itself, at the instant in which
-they happen: a brick is deleted within the step, and aiming by the paddle
-is one line.
+The game resolves the impacts of the ball itself, when they happen.  So a
+brick is deleted within the step, and one line aims the ball by the
+paddle.
 """
 
 import esper
@@ -58,7 +58,7 @@ class Bricks:
         self.space.on_collision(self.lose, Ball, Drain)
 
     def bounce(self, impact):
-        """Answer an impact of the ball, inside the step."""
+        """Resolve an impact of the ball, inside the step."""
         other = impact.other(self.ball)
         impact.resolve()  # as Deflect does
         if esper.has_component(other, Brick):

@@ -1,6 +1,6 @@
 """A platformer with arcade: left and right walk, up jumps.
 
-The bodies are sprites of arcade: the space reads and writes their
+The bodies are arcade's sprites.  The space reads and writes their
 centres, and a sprite list draws them.  The hero and the lift are moved
 by their velocities, without `Character` and `Path`.
 """

@@ -1,7 +1,7 @@
 """A platformer with pygame: arrow keys walk and jump, down drops.
 
 Take the coins, mind the spikes, and ride the lift.  y grows downwards,
-as on the screen: the gravity is positive, and the level is read so.
+as on the screen, so the gravity is positive.
 """
 
 import esper

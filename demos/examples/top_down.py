@@ -39,7 +39,7 @@ COLOURS = {
 
 
 def mover(kind, half, *more):
-    """Return what the level calls for each thing that moves."""
+    """Return a function that the level calls for a thing that moves."""
     def components(cell):
         size, speed = ec.Extents(half, half), ec.Velocity(0, 0)
         return (kind(), size, speed, ec.Slide(), *more)

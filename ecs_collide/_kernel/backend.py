@@ -1,7 +1,7 @@
 """Choose between the compiled kernels and the same files as pure Python.
 
-Their results are identical; only their speed differs.  The compiled kernels lie in one binary,
-``ecs_collide/_kernels``, and have the names of their sources.  Either all are compiled or none is.
+Their results are identical; only their speed differs.  The compiled kernels are in one binary,
+``ecs_collide/_kernels``, under the names of their sources.  Either all are compiled or none is.
 Two environment variables, read once at import, decide:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``

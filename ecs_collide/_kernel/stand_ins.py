@@ -36,7 +36,7 @@ def with_slots(kind: type[_T], **methods: Callable[..., Any]) -> type[_T]:
 
 _OF_A_DICTIONARY = ("__dict__", "__weakref__")  # the descriptors that slots replace
 
-# The zero of each C type that a field may have, or an array of known length in a field.
+# The zero of each C type of a field, or of an array field of known length.
 _ZEROS: dict[str, Any] = {"double": 0.0, "bint": False, "pointer": None} | dict.fromkeys(
     ("int", "uint", "longlong", "ulonglong", "Py_ssize_t", "size_t", "short", "schar"), 0
 )

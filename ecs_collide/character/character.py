@@ -123,9 +123,9 @@ class Character:
         A dash: its speed, 0 for none; how long it takes; and the least time from its end to the
         next one.  It does not fall meanwhile.
     dash_through : int, str or several str
-        The categories of `Filter` through which it dashes, such as ``"enemy"``.  While it dashes,
-        or is still inside of one, they are taken out of the mask of its `Filter`; walls in other
-        categories stop it.
+        The categories of `Filter` through which it dashes, such as ``"enemy"``.  They are not in
+        the mask of its `Filter` until the dash is over and it is out of these bodies.  Walls in
+        other categories stop it.
     hover_speed, hover_time : float
         The largest speed at which it falls while `hover` is wished, and how long in all before it
         is on the ground again.
@@ -139,8 +139,8 @@ class Character:
     swim_speed : float
         How fast it rises by a press of `jump` in a `Zone` with buoyancy; 0: it cannot swim.
     lift_speed : str
-        The part of the speed of a lift with `Carry` that it keeps on leaving it: ``"upward"``,
-        all but a downward part, so a jump from a sinking lift is as high as any; ``"all"`` or
+        How much of the speed of a lift with `Carry` it keeps when it leaves the lift: ``"upward"``,
+        all but a downward part, so a jump from a sinking lift is as high as any; ``"all"``; or
         ``"none"``.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
@@ -426,10 +426,10 @@ class Character:
         self.memory.knocked = True
 
     def reset(self) -> None:
-        """End all that it does, and make it as new, for a respawn; its abilities and wishes stay.
+        """Reset the character for a respawn, but keep its abilities and wishes.
 
-        Moves end as by a teleport, and the jumps in the air, the time to hover and the dash are
-        there again.  It has no effect on the `Velocity`.
+        Moves end as after a teleport.  It gets back its jumps in the air, its time to hover and
+        its dash.  The `Velocity` does not change.
         """
         self.leave_place()
         old, self.memory = self.memory, Memory()
@@ -439,7 +439,7 @@ class Character:
         self.state, self.state_time = CharacterState.STANDING, 0.0
 
     def leave_place(self) -> None:
-        """End all that belongs to a place that it has left by a teleport."""
+        """End the moves that belong to the place before a teleport."""
         memory = self.memory
         self.on_ground, self.ground, self.air_time = False, None, 0.0
         memory.frame, memory.written = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)

@@ -1,6 +1,6 @@
 """Dashes: a short time at a high speed, in which a character does not fall.
 
-One that ends inside of an enemy lets the character through until it is out.
+If a dash ends inside an enemy, the character passes through it until it is out.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _begin(figure: Figure) -> None:
 
 
 def _is_inside(figure: Figure) -> bool:
-    """Return whether it is still inside of what its dash went through."""
+    """Return whether the character is still inside a body that its dash went through."""
     rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
     inner = [size - rounding for size in figure.half]
     low = [centre - size for centre, size in zip(figure.centre, inner, strict=True)]
@@ -77,7 +77,7 @@ def _categories_of(other: int) -> int:
 
 
 def _go_on(figure: Figure) -> None:
-    """Go on in the direction of the dash at walking speed, unless it wants to go somewhere."""
+    """Go on in the direction of the dash at walking speed, unless the character wishes to walk."""
     if figure.wants is figure.character and not any(figure.wish):
         for k in figure.level:
             figure.own[k] = figure.memory.dash_way[k] * figure.character.walk_speed

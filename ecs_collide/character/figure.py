@@ -61,7 +61,7 @@ class Figure:
         self.steep: list[tuple[Vector, int]] = []  # normal and entity of slopes it slides down
         self.held_up = False  # whether something has held it up in the last step
         self.is_wedged = False  # whether it stands between slopes that are too steep
-        # The velocity that it will have after the impact of this step, if that turns it.
+        # Its velocity after the impact of this step, if the impact turns it.
         self.expected: Vector | None = None
         self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
         self.floors: dict[int, Vector] = {}  # the normals of `grounds`

@@ -35,7 +35,7 @@ def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
 
 
 def _walk_on(figure: Figure, normals: list[Vector]) -> Vector:
-    """Return the velocity of its walk on ground; with no `snap_distance` it leads nowhere down."""
+    """Return the velocity of its walk on ground; without `snap_distance` never downwards."""
     if figure.character.snap_distance == 0.0:
         normals = [*normals, figure.upwards(1.0)]
     return walk_along(figure, normals)
@@ -96,10 +96,10 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
 def meet(figure: Figure, out: list[float]) -> None:
     """Change the velocity of a flight that ends at a slope in this step.
 
-    An impact keeps the velocity along a slope.  So it would move a character that lands, and lead
-    one up that flies against a steep slope.  The velocity towards the slope stays, and with it the
-    impact.  The velocity along it becomes the mean of that before the impact and of that which the
-    character has afterwards: of its walk where it may stand, of its fall where it may not.
+    An impact keeps the velocity along a slope.  So a character would slide when it lands, and a
+    steep slope would lead it up.  The velocity towards the slope stays, so the impact happens.  The
+    velocity along the slope becomes the mean, by time, of the velocities before and after the
+    impact.  Afterwards the character walks if it may stand on the slope, and falls if not.
     """
     if not esper.get_component(ec.Slope):
         return
@@ -134,7 +134,7 @@ def meet(figure: Figure, out: list[float]) -> None:
 
 
 def _slide(comes: Vector, normal: Vector, up: int) -> Vector:
-    """Return the part of a velocity that a steep slope leaves: along it, with the same rise."""
+    """Return the velocity along a steep slope: a rise is kept, and a fall projected."""
     k = next(k for k, part in enumerate(normal) if part != 0.0 and k != up)
     left = list(comes)
     left[k] = 0.0

@@ -352,8 +352,8 @@ class Mass(Component):
     ----------
     value : float
         Above zero, in any unit if it is the same for all.  With ``math.inf`` no impact changes
-        its velocity, so floors and walls do not stop it either; `Dominance` is for bodies that
-        they stop and no crate pushes.
+        its velocity, so floors and walls do not stop it either.  For a body that they stop and
+        that crates do not push, use `Dominance`.
 
     Examples
     --------
@@ -381,8 +381,8 @@ class Deflect(Component):
     ----------
     restitution : float
         The part of the closing speed that is returned, from 0 (none, so it slides) to 1 (all).  If
-        both bodies have one, the larger counts.  Below 1 it is 0 for two dynamic bodies that touch
-        since the last step, and met in it: they lean on each other.
+        both bodies have one, the larger counts.  If two dynamic bodies hit each other in the last
+        step and still touch, a value below 1 counts as 0.
 
     Examples
     --------

@@ -134,7 +134,7 @@ class Examined(NamedTuple):
 
 
 def moves_itself(kind: type) -> bool:
-    """Return whether gravity and zones leave bodies with a component of a type to the library."""
+    """Return whether bodies with this component apply gravity and zones to themselves."""
     return getattr(kind, "moves_itself", False)
 
 

@@ -13,8 +13,8 @@
 Position(0.0, 90.0)
 
 A body on a path is where the path says at the end of every step, however long the steps are.
-Nothing adds up: the velocity is the one that leads from where the body is to where it is to
-be.  Within a step it goes straight there.
+Rounding does not add up, because the velocity leads from the present position of the body to its
+place on the path.  Within a step it goes straight there.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class BoxQueries(Generic[_Filter]):
         filter: _Filter | None = None,
         solid: bool = True,
     ) -> bool:
-        """Return whether no box has a part of its inside in a region, such as a building site (open).
+        """Return whether no box overlaps a region, such as a building site (open).
 
         Boxes that only touch the region leave it free, so buildings may stand side by side.  The
         parameters are those of `query`, but sensors do not count.

@@ -24,12 +24,12 @@ from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
 
 
 class ZoneSteering(Steering):
-    """Tell the bodies in zones how to move.
+    """Write the effect of zones into the bodies in them.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  Characters
-    know zones themselves.  Which zones act is decided by the boxes at
-    the end of the last step; how much is inside, by the box half a step later at its velocity.  So
-    a body without drag bobs for ever, and no higher.  The step applies this from its `Immersed`,
+    handle zones themselves.  A zone acts on the boxes that it overlaps at the end of the last
+    step.  The part inside is that of the box half a step later, at its velocity.  So a body
+    without drag bobs for ever, but no higher.  The step applies this from its `Immersed`,
     exactly while the body is wholly inside.
     """
 
