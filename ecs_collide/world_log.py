@@ -2,8 +2,8 @@
 
 esper keeps a set of entities for each component type.  Every change of a component passes through
 `add` or `discard` of one of these sets, also when a component is replaced by another one of its
-type.  The sets of the types that somebody asked for note the entity.  All else is as esper has it,
-so queries cost the same, and other types cost nothing.
+type.  The sets of the types in `kinds` note the entity.  Nothing else in esper changes, so its
+queries cost the same, and other types cost nothing.
 
 All readers of a world share its log, and each remembers in a `Seen` how far it has read.
 """
@@ -37,14 +37,14 @@ class WorldLog:
 
     @cython.ccall
     def end(self) -> cython.Py_ssize_t:
-        """Return the number of entries ever: the same one until one of the types changes."""
+        """Return the number of entries so far.  It grows when one of the types changes."""
         self.last = None  # a reader has asked, so that the same entity counts again
         return self.start + len(self.entities)
 
     @cython.ccall
     def note(self, entity: object) -> object:
         """Add an entity; the older half of a long log is dropped."""
-        if entity is not self.last:  # as esper names a new one once for each component
+        if entity is not self.last:  # esper names a new one once for each component
             self.last = entity
             self.entities.append(entity)
             if len(self.entities) >= LONGEST:
@@ -103,7 +103,7 @@ class Seen:
         self.noted = set()
 
     def find_noted(self, before: Seen | None) -> list | None:
-        """Return the entities to look at since another moment, by rising id; None for all."""
+        """Return the entities to compare since another moment, by rising id; None for all."""
         if before is None or self.log is None or before.log is not self.log:
             return None
         noted: Any = self.log.since(before.end)
@@ -121,7 +121,7 @@ class Seen:
 
 
 def ids_among(entities: Iterable[Any]) -> list:
-    """Return those of some keys that can be the ids of entities, as plain numbers."""
+    """Return the keys that can be ids of entities, as plain numbers."""
     ids: list = []
 
     for entity in entities:

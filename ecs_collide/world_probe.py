@@ -130,7 +130,7 @@ class WorldProbe:
 
 
 def notes_all() -> bool:
-    """Return whether this esper notes all changes in its sets, by a try in a world of its own."""
+    """Try in a separate world whether this esper passes all changes through its sets."""
     if not hasattr(esper, "current_world"):  # its worlds are objects
         return False
     before: Any = esper.current_world
@@ -166,7 +166,7 @@ def notes_all() -> bool:
         tells(esper.create_entity, kind())
         tells(esper.clear_database)
         return all(told) and vars(esper)["_components"] is sets
-    except Exception:  # of an esper that is another one altogether
+    except Exception:  # this esper works in another way
         return False
     finally:
         esper.switch_world(before)

@@ -171,7 +171,7 @@ FACE_ROUNDING = 2.0**-46  # relative to the speeds of two resizing faces that mo
 APART_AT_LEAST = 2e-200  # smaller gaps count as 0 in the sweep
 CLEAR = 2.0**-30  # times the largest coordinate: no rounding within a step closes a larger gap
 SLOP = 2.0**-44  # times the largest face, 256 roundings of it: smaller gaps count as 0
-HAIR = 2.0**-22  # times the largest face: rounding to 32 bits puts a body so deep into another
+HAIR = 2.0**-22  # times the largest face: how deep rounding to 32 bits puts a body into another
 
 # Of characters, for their kernel and for the moves that it leaves to Python.
 STEPS_AHEAD = 2.01  # steps that one looks ahead: two, and some for rounding

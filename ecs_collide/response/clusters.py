@@ -348,7 +348,7 @@ class Clusters(SharedMotion):
         for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
             if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
                 if self.gravity.is_on:
-                    self._share_kick(n)  # whoever joined last may fall since another instant
+                    self._share_kick(n)  # the last to join may fall since another instant
                 self._share(n)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:

@@ -1,6 +1,6 @@
 """Settling: a body that the game puts a hair into another one begins the step flush with it.
 
-32-bit vectors, and sums in another order, are off by so much.  A body that begins a hair inside a
+32-bit vectors, and sums in another order, round by up to a `HAIR`.  A body that begins inside a
 floor of tiles would be stopped at the side of the next tile.
 
     +-----+              Each face counts by itself: a body in a corner is put out of both.  Where
@@ -23,15 +23,15 @@ from ecs_collide.narrowphase.step import Step
 
 @cython.final
 class Settling:
-    """Puts bodies flush with those in which they begin by no more than a hair.
+    """Puts bodies flush with static and kinematic bodies.
 
-    Only bodies that are not dynamic hold them.
+    Each begins the step at most a hair inside the other.
     """
 
     step: Step
     bodies: Bodies
     broadphase: Broadphase
-    low: cython.double[::1]  # (dim,): a region, like the next
+    low: cython.double[::1]  # (dim,): the corners of a region
     high: cython.double[::1]
     # Of the body that is settled: its depth on each side, as `sweep_test` numbers them, and the face
     depth: cython.double[6]
@@ -149,7 +149,7 @@ class Settling:
             self.depth[best], self.face[best] = depth, face
 
     def _is_blocked(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.bint:
-        """Return whether a body in which body i is not yet is in the way along an axis."""
+        """Return whether a body that body i does not overlap is in its way along an axis."""
         b: Bodies = self.bodies
         tree: Tree
 

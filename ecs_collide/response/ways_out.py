@@ -1,7 +1,7 @@
 """Ways out: bodies that are inside others leave them, by a drift of their paths.
 
 A drift has no momentum, and it is swept like any motion, so a way out never leads through a third
-body.  A body with `PushOut` leaves all that it is inside of, and takes the whole way alone.  The
+body.  A body with `PushOut` leaves all bodies that it is in, and moves the whole way alone.  The
 members of a soft crowd, with `Separate`, share the way of each pair by their masses.
 
 `Separating.find_members` extends the bounds before the paths are placed in the trees.
@@ -71,7 +71,7 @@ class Depenetration:
 
     @cython.ccall
     def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
-        """Let the paths of the bodies of `rows` lead out of others that they are inside of.
+        """Set the paths of the bodies of `rows` to lead out of the bodies that they are inside.
 
         All bodies must be in their trees with their own paths.
         """
