@@ -911,7 +911,6 @@ def steered():
 
 @pytest.mark.parametrize("n_steps", [0, 3])
 def test_what_leads_bodies_works_without_a_call_at_once_and_in_a_world_that_runs(n_steps):
-    falling()
     space = ec.install(gravity=(0, -100))
     for _ in range(n_steps):
         esper.process(1 / 60)
