@@ -76,6 +76,7 @@ class Bodies:
     any_resize: cython.bint
     # whether impacts of any body have ever been offered to the game
     any_offered: Public[cython.bint]
+    any_touched: Public[cython.bint]  # whether any row of `touched` may be set
     # whether the path of a body has had a drift in this step
     any_drift: cython.bint
     # (3,): the width of the world on each axis that closes in a ring, 0 on the others

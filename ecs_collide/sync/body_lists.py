@@ -358,10 +358,9 @@ class BodyLists:
     @cython.ccall
     def end_write(self, rows: cython.longlong[::1]) -> cython.void:
         """Note that the bodies of `rows` are written, and all changes of bodies are reported."""
-        if cython.compiled:
-            self.bodies.touched[:] = 0
-        else:
+        if self.bodies.any_touched:  # else a step would cost a byte for each body at rest
             np.asarray(self.bodies.touched)[:] = 0
+            self.bodies.any_touched = False
         if len(self.unread):
             self.unread = self.unread[:0]
         self.is_reported = True

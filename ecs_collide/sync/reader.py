@@ -474,6 +474,7 @@ class ComponentReader:
 
         if self.any_sensor and b.news[i] & News.NEW:
             b.touched[i] |= Touched.AS_NEW
+            b.any_touched = True
         if b.touched[i]:
             self.examined.append(i)
         if (b.touched[i] or b.news[i]) and not b.asleep[i]:
@@ -564,6 +565,7 @@ class ComponentReader:
             differs = True
         if differs:
             b.touched[i] |= Touched.BY_GAME
+            b.any_touched = True
             b.news[i] |= News.UNCHECKED
             self._find_centre(i)
         speeds: cython.bint = has & Has.VELOCITY and self.velocity.read(i)
@@ -697,6 +699,7 @@ class ComponentReader:
             self.undo.others.append((self.rare, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & News.NEW:
             b.touched[i] |= Touched.BY_FILTER
+            b.any_touched = True
         return fine
 
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:

@@ -212,6 +212,8 @@ class BodyRegistry:
 
     def _delete_boxes_of(self, gone: list[int], world: World) -> bool:
         """Delete the boxes that are attached to bodies that no longer exist; return whether any."""
+        if not world.having(Attached):
+            return False
         dead = set(gone) - world.living(gone)
         boxes = [box for box, owner in boxes_and_owners(world) if owner in dead]
         for box in boxes:

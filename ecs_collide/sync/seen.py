@@ -160,6 +160,7 @@ class SeenBodies:
         reader.mistrust(rows[flags & ALTERED != 0].data)
         c.rest_count[rows], c.interrupted[rows] = read_rests(rest_count)
         c.touched[rows] = flags & TOUCHED != 0
+        c.bodies.any_touched = True
         reader.clear(rows[flags & REPLACED != 0].data)
         changed = rows[flags & CHANGED != 0]
         c.n_cached[changed] = -1

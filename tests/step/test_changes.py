@@ -183,3 +183,21 @@ def test_a_question_looks_at_what_has_changed_since_the_step(kernels, world, mon
 
     assert set(asked) == {gone}
     assert len(asked) <= 2
+
+
+def test_what_the_game_has_touched_is_no_news_after_the_step(kernels, world):
+    game = Game(10, 10)
+    table, body, new = game.space._registry.table, game.movers[0], game.live[0]
+
+    for act in (
+        lambda: game.space.teleport(body, (500, 500)),
+        lambda: setattr(of(body, ec.Extents), "x", 7),
+        lambda: game.space.set_positions([game.tiles[0]], [(-900, 900)]),
+        lambda: esper.add_component(new, ec.Filter(8, 16)),
+        lambda: game.live.append(shot()),
+        lambda: game.space.restore(game.space.snapshot()),
+    ):
+        act()
+        esper.process(1 / 60)
+        assert not table.touched.any()
+        assert not table.bodies.any_touched
