@@ -51,19 +51,22 @@ def take_stride(
     character, _, _, velocity = components
     moved = sound_vector(velocity, space.dim)
     assert moved is not None  # the strides of others are not taken
+    memory = character.memory
     was_put = entity in space and is_put(space, entity, components[1])
+    pulled = memory.written if memory.climbing or memory.ledge != NOTHING else None
     if was_put:
         character.leave_place()
     stride = Stride(space, entity, components, dt, wrong)
     stride.is_known = entity in space and not was_put
     stride.find_ground(moved)
+    if was_put and pulled is not None and moved[stride.up] == pulled[stride.up]:
+        stride.own[stride.up] = 0.0  # the ladder or the ledge that pulled it is far away
     stride.keep_time()
     stride.decide()
     written = list(moved)
     for k, part in enumerate(stride.find_velocity()):
         written[k] = part + (0.0 if stride.rides else stride.frame[k])
     write_vector(velocity, written, space.dim)
-    memory = character.memory
     if stride.expected is not None:
         written = list(stride.expected)
         memory.written = three(written)

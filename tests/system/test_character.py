@@ -1018,4 +1018,4 @@ def test_put_elsewhere_while_it_stands_it_falls_from_there_as_from_anywhere() ->
     play.space.teleport(play.entity, (100, 316))
     play.step(2)
 
-    assert play.feet == pytest.approx(300 - play.hero.gravity * DT**2 / 2)
+    assert play.feet == pytest.approx(300 - play.hero.gravity * (2 * DT) ** 2 / 2)
