@@ -113,9 +113,9 @@ def test_readers_of_a_log_know_what_a_pass_over_all_entities_finds(kernels, worl
     readers = [Reader(), Reader()]
     esper.switch_world(f"{world} beside")
     beside = Reader()
-    n_compared = 0
+    n_compared, n_calls = 0, volume(2000, 10_000, 40_000)
 
-    for n in range(volume(2000, 10_000, 40_000)):
+    for n in range(n_calls):
         if rng.random() < 0.05:
             esper.switch_world(rng.choice([world, f"{world} beside"]))
         do_anything(rng, n)
@@ -126,8 +126,8 @@ def test_readers_of_a_log_know_what_a_pass_over_all_entities_finds(kernels, worl
                 assert agree(reader.known, everything())
                 n_compared += 1
 
-    assert n_compared > 500
-    assert sum(reader.n_full for reader in readers) < 20
+    assert n_compared > n_calls / 5
+    assert sum(reader.n_full for reader in readers) < 4 + n_calls / 100
     esper.switch_world(world)
     esper.delete_world(f"{world} beside")
 
