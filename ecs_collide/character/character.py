@@ -30,10 +30,10 @@ from ecs_collide.character.memory import (
     ENDLESS,
     FLAGS,
     LIFT_SPEEDS,
-    NOTHING,
     NUMBERS,
     CharacterState,
     Memory,
+    leave_place,
     pack,
     unpack,
 )
@@ -431,24 +431,12 @@ class Character:
         Moves end as after a teleport.  It gets back its jumps in the air, its time to hover and
         its dash.  The `Velocity` does not change.
         """
-        self.leave_place()
+        leave_place(self)
         old, self.memory = self.memory, Memory()
         self.memory.let_through, self.memory.standing_height = old.let_through, old.standing_height
         self.memory.held, self.memory.dash_held = old.held, old.dash_held
         self.jumping, self.landed_speed = False, 0.0
         self.state, self.state_time = CharacterState.STANDING, 0.0
-
-    def leave_place(self) -> None:
-        """End the moves that belong to the place before a teleport."""
-        memory = self.memory
-        self.on_ground, self.ground, self.air_time = False, None, 0.0
-        memory.frame, memory.written = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)
-        memory.rode = memory.stepping = memory.turned = memory.climbing = False
-        memory.gone = True
-        memory.since_press = memory.since_wall = math.inf
-        memory.since_dash = max(memory.since_dash, self.dash_time)
-        memory.locked = memory.stunned = memory.pull = 0.0
-        memory.ledge, memory.plain = NOTHING, 0
 
     def __repr__(self) -> str:
         how = f"on {self.ground}" if self.on_ground else f"in the air for {self.air_time:.3g} s"

@@ -71,6 +71,19 @@ class Memory:
     let_through: int = 0  # the categories that a dash has taken out of the mask of its `Filter`
 
 
+def leave_place(character: Any) -> None:
+    """End the moves that belong to the place of a character before a teleport."""
+    memory = character.memory
+    character.on_ground, character.ground, character.air_time = False, None, 0.0
+    memory.frame, memory.written = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)
+    memory.rode = memory.stepping = memory.turned = memory.climbing = False
+    memory.gone = True
+    memory.since_press = memory.since_wall = math.inf
+    memory.since_dash = max(memory.since_dash, character.dash_time)
+    memory.locked = memory.stunned = memory.pull = 0.0
+    memory.ledge, memory.plain = NOTHING, 0
+
+
 # Fields of a `Character`, and of its `Memory`.
 ABILITIES = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),

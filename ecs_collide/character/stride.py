@@ -26,7 +26,7 @@ from ecs_collide.character.figure import (
     three,
     times,
 )
-from ecs_collide.character.memory import NOTHING, CharacterState
+from ecs_collide.character.memory import NOTHING, CharacterState, leave_place
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.space import is_put, last_bounds
 from ecs_collide.sync.fields import sound_vector, write_vector
@@ -55,7 +55,7 @@ def take_stride(
     was_put = entity in space and is_put(space, entity, components[1])
     pulled = memory.written if memory.climbing or memory.ledge != NOTHING else None
     if was_put:
-        character.leave_place()
+        leave_place(character)
     stride = Stride(space, entity, components, dt, wrong)
     stride.is_known = entity in space and not was_put
     stride.find_ground(moved)
