@@ -420,11 +420,6 @@ class PairTable:
         return self.at[p].contact & FORMER
 
     @cython.inline
-    def has_met(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether an impact of a pair was resolved in this step."""
-        return self.at[p].met != NOT_MET and self.impact[p].resolutions > 0
-
-    @cython.inline
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the number of the contact that the pair had at the step's start, or -1."""
         return self.at[p].number if self.at[p].contact & FORMER else -1

@@ -67,6 +67,7 @@ class OpenContact:
     parts: cython.double
     axis: cython.schar  # of the normal at its begin
     sign: cython.schar
+    had_impact: cython.schar  # 1 if its bodies have met in this step
 
 
 @cython.final
@@ -192,6 +193,7 @@ class ContactsInStep:
             self.pairs.enter(p)
             self.opened[n].parts = INF
             self.opened[n].time = -1.0
+            self.opened[n].had_impact = 0
             self.opened[n].axis = self.rows.at[n].axis
             self.opened[n].sign = self.rows.at[n].sign
 
@@ -211,19 +213,23 @@ class ContactsInStep:
 
     @cython.inline
     def leans(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair of dynamic bodies touched at the step's start and met before it."""
+        """Return whether dynamic bodies touch since the last step, and met in it."""
         return (
-            self.pairs.had_contact(p)
+            self.pairs.at[p].contact == LASTING
+            and self.opened[self.pairs.at[p].number].time < 0.0
             and self.rows.at[self.pairs.at[p].number].had_impact
             and self.bodies.dynamic[self.pairs.at[p].first]
             and self.bodies.dynamic[self.pairs.at[p].second]
         )
 
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """Begin the contact of a solid pair that has an impact, unless it is in contact already."""
+        """Note that a solid pair has an impact; begin its contact, unless it is in contact."""
+        n: cython.Py_ssize_t = self.pairs.at[p].number
+
         if self.pairs.at[p].contact >= BEGUN:
+            self.opened[n].had_impact = 1
             return
-        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        n = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
             self._make_room(n + 1)
@@ -235,6 +241,7 @@ class ContactsInStep:
         self.opened[n].parts = NOT_FOUND
         self.n_unknown += 1
         self.opened[n].time = now
+        self.opened[n].had_impact = 1
         self.opened[n].axis = self.pairs.impact[p].axis
         self.opened[n].sign = self.pairs.impact[p].sign
         if self.bodies.rare.any_carrier:  # carriers need the time at once
@@ -481,9 +488,14 @@ class ContactsInStep:
         since: cython.double,
     ) -> cython.void:
         """Store the contact of a pair for the next step."""
+        had_impact: cython.bint = (
+            kind == SOLID
+            and self.pairs.at[p].contact >= BEGUN
+            and self.opened[self.pairs.at[p].number].had_impact
+        )
         self.next_rows.add(
             self.pairs.at[p].first, self.pairs.at[p].second, kind, axis, sign,
-            self.pairs.has_met(p), self.event_buffer.image, since,
+            had_impact, self.event_buffer.image, since,
         )  # fmt: skip
 
     def _keep_as(self, n: cython.Py_ssize_t, kind: cython.int) -> cython.void:

@@ -5,8 +5,9 @@ Reading them changes nothing and costs a step nothing.  They are as of the end o
 
 from __future__ import annotations
 
+import hashlib
 from enum import IntFlag
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +21,6 @@ from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import kinds_shown, unit_normals
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.attached import boxes_and_owners
-
-if TYPE_CHECKING:
-    import hashlib
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -369,8 +367,6 @@ class Inspection:
         self._lock.refuse_others()
         refuse_within_step("state_hash", self._state.is_stepping)
         rows, c = self._registry.rows, self._registry.table
-        import hashlib  # it takes 3 ms, which most games never need
-
         digest = hashlib.blake2b(digest_size=16)
         n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]
         digest.update(np.array([self._state.dim, len(rows), *n_events], "<i8").data)

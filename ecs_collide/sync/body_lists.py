@@ -103,6 +103,9 @@ class BodyLists:
     n: ReadOnly[cython.Py_ssize_t]  # number of bodies
     all_entities: NDArray[np.int64]  # the entities that are bodies, without the recent changes
     all_rows: NDArray[np.int64]  # and their rows
+    # Both with the recent changes, behind the changes and the rows that they were made of: a
+    # thread that asks while another one steps then stores nothing that the step reads.
+    merged: tuple
     row_of: ReadOnly[RowOf]
     watched: ReadOnly[cython.longlong[::1]]  # bodies that are neither fixed, disabled nor attached
     attached: ReadOnly[cython.longlong[::1]]  # attached boxes that are not disabled
@@ -144,6 +147,7 @@ class BodyLists:
         self.bodies = bodies
         self.row_of = RowOf()
         self.all_entities = self.all_rows = self.unread = self.pressed = none
+        self.merged = self.row_of.recent, none, none, none
         self.watched = self.attached = none.data
         self.movers = self.stills = self.moving = self.active = none.data
         self.new = self.touched_still = self.written = none.data
@@ -166,14 +170,12 @@ class BodyLists:
     @property
     def entities(self) -> NDArray[np.int64]:
         """The entities that are bodies, by rising id, int64 (n,)."""
-        self._merge_recent()
-        return self.all_entities
+        return self._merge_recent()[2]
 
     @property
     def rows(self) -> NDArray[np.int64]:
         """The rows of all bodies, in the order of their ids, int64 (n,)."""
-        self._merge_recent()
-        return self.all_rows
+        return self._merge_recent()[3]
 
     @cython.ccall
     def saved(self) -> tuple:
@@ -183,8 +185,7 @@ class BodyLists:
     def set_bodies(self, entities, rows, recent=None) -> None:
         """Set the bodies, by rising id, and their rows; `recent` are changes as in `RowOf`."""
         self._set_all(entities, rows, recent or {})
-        self._merge_recent()
-        self.n = len(self.all_rows)
+        self.n = len(self.rows)
 
     def update(self, changes: list):
         """List bodies that came, changed or are gone: pairs of entity and row, by rising entity."""
@@ -202,18 +203,17 @@ class BodyLists:
             if present[n] != before:
                 recent[ids[n]] = present[n]
         if len(recent) + len(self.row_of.recent) > FEW:
-            self._merge_recent()
-            self._merge(ids, present)
+            entities, all_rows = _merged_all(self.entities, self.rows, ids, present)
+            self._set_all(entities, all_rows, {})
         elif recent:
             self.row_of.recent = self.row_of.recent | recent
         self._list(ids, rows)
 
     def list_all(self) -> None:
         """List all bodies anew."""
-        self._merge_recent()
         self.watched = self.watched[:0]
         self.attached = self.attached[:0]
-        self._list(self.all_entities, self.all_rows)
+        self._list(self.entities, self.rows)
 
     def _list(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> cython.void:
         """List bodies by what they are now."""
@@ -238,25 +238,22 @@ class BodyLists:
             return KNOWN | ATTACHED
         return KNOWN if b.has[i] & Has.FIXED else KNOWN | WATCHED
 
-    def _merge_recent(self) -> cython.void:
-        """Merge the recent changes into the arrays of all bodies."""
-        recent: list = sorted(self.row_of.recent.items()) if self.row_of.recent else []
-        changes: Any
+    def _merge_recent(self) -> tuple:
+        """Return `merged`, made anew if the bodies have changed."""
+        of: RowOf = self.row_of
+        recent: dict = of.recent
+        found: tuple = self.merged
+        rows: Any = self.all_rows
 
-        if recent:
-            changes = np.array(recent, LONG).T.copy()
-            self._merge(changes[0].data, changes[1].data)
-
-    def _merge(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> cython.void:
-        """Merge changes into the arrays of all bodies; the row is -1 for one that is gone."""
-        keys: cython.longlong[::1] = self.all_entities
-        kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
-
-        for n in range(rows.shape[0]):
-            kinds[n] = KNOWN if rows[n] >= 0 else 0
-        to_rows = np.asarray(_merged(self.all_rows, keys, False, ids, rows, kinds, KNOWN))
-        to_ids = np.asarray(_merged(keys, keys, False, ids, ids, kinds, KNOWN))
-        self._set_all(to_ids, to_rows, {})
+        if found[0] is not recent or found[1] is not rows:
+            entities: Any = self.all_entities
+            found = recent, rows, entities, rows
+            if recent:
+                changes: Any = np.array(sorted(recent.items()), LONG).T.copy()
+                entities, rows_now = _merged_all(entities, rows, changes[0].data, changes[1].data)
+                found = recent, rows, entities, rows_now
+            self.merged = found
+        return found
 
     def _set_all(self, entities: Any, rows: Any, recent: dict) -> cython.void:
         """Set all bodies at once, which no exception can split."""
@@ -366,6 +363,24 @@ class BodyLists:
         self.is_reported = True
         self.written = rows
         self.has_start = True
+
+
+@cython.cfunc
+def _merged_all(
+    entities: Any,
+    all_rows: Any,
+    ids: cython.longlong[::1],
+    rows: cython.longlong[::1],
+) -> tuple:
+    """Return the entities and the rows of all bodies with changes; the row is -1 for one gone."""
+    kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+
+    for n in range(rows.shape[0]):
+        kinds[n] = KNOWN if rows[n] >= 0 else 0
+    return (
+        np.asarray(_merged(entities, entities, False, ids, ids, kinds, KNOWN)),
+        np.asarray(_merged(all_rows, entities, False, ids, rows, kinds, KNOWN)),
+    )
 
 
 @cython.cfunc

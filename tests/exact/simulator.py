@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from math import isqrt
 from typing import NamedTuple
 
@@ -915,7 +916,7 @@ class Simulator:
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
             restitution = max(map(self._restitution_of, [pair, *self._beside(pair, impact)]))
-            if restitution < 1 and pair in self.leaning:
+            if restitution < 1 and pair in self.leaning and not self._has_parted(pair):
                 restitution = Fraction(0)
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
         if n_repeats >= limit:
@@ -942,6 +943,30 @@ class Simulator:
         if not normal_only:
             self._turn(i, j, k, v1, v2, restitution)
         return RESOLVED
+
+    def _has_parted(self, pair: tuple[int, int]) -> bool:
+        """Return whether the two have been apart in this step, by more than rounding."""
+        times = {time for n in pair for time, _, _ in self.paths[n]}
+        for time in times:
+            (low1, high1), (low2, high2) = (self._faces_at(n, time) for n in pair)
+            for k in range(self.dim):
+                near = max(map(abs, (low1[k], high1[k], low2[k], high2[k]))) / 2**40
+                if low2[k] - high1[k] > near or low1[k] - high2[k] > near:
+                    return True
+        return False
+
+    def _faces_at(self, i: int, time: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the low and high faces of a body at an earlier time of the step."""
+        path = [*self.paths[i], (self.now, *self.faces(i))]
+        for (start, *one), (end, *two) in pairwise(path):
+            if start <= time < end:
+                part = (time - start) / (end - start)
+                low, high = (
+                    [a + (b - a) * part for a, b in zip(*sides, strict=True)]
+                    for sides in zip(one, two, strict=True)
+                )
+                return low, high
+        return self.faces(i)
 
     def _beside(self, pair: tuple[int, int], impact: Impact) -> list[tuple[int, int]]:
         """Return the pairs in which who yields meets other walls now, on the same side of it."""

@@ -26,6 +26,7 @@ import ecs_collide as ec
 from ecs_collide.character import Character
 
 N_STEPS = int(sys.argv[1])
+ec.record  # which imports recordings
 known = set(sys.modules)
 
 

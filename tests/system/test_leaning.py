@@ -127,3 +127,37 @@ def test_a_bounce_that_the_game_asks_for_is_one():
     hit(space, lower, 1, 64.0)
 
     assert (velocity(lower)[1], velocity(upper)[1]) == (16.0, 48.0)
+
+
+@pytest.mark.parametrize("n_steps", [1, 8])
+def test_who_has_been_away_within_a_step_bounces(n_steps):
+    """The number of steps a second changes nothing."""
+    ec.install()
+    box((-60, 0), (10, 10), ec.Restitution(1.0))
+    one = box((-10, 0), (1, 1), ec.Velocity(0, 0), ec.Deflect(0.5))
+    two = box((-8, 0), (1, 1), ec.Velocity(-1, 0), ec.Deflect(0.5))
+    esper.process(1 / 2)
+    esper.component_for_entity(one, ec.Velocity).set(-128, 0)
+    esper.component_for_entity(two, ec.Velocity).set(0, 0)
+
+    for _ in range(n_steps):
+        esper.process(1 / n_steps)
+
+    assert (velocity(one)[0], velocity(two)[0]) == (32.0, 96.0)
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_crate_leans_on_both_crates_that_it_lies_on(side, is_swapped):
+    """Of the two that it meets at once, one has stopped it before the other is resolved."""
+    space = ec.install(gravity=(0, -512))
+    box((0, -8), (40, 8))
+    under = {}
+    for x in (-side, side) if is_swapped else (side, -side):
+        under[x] = box((4.5 * x, 4), (4, 4), ec.Velocity(0, 0), ec.Deflect(0.5))
+    top = box((0, 12), (4, 4), ec.Velocity(0, 0), ec.Deflect(0.5))
+    rest(20)
+
+    hit(space, under[side], 1, 64.0)
+
+    assert velocity(top)[1] == velocity(under[side])[1] == 32.0

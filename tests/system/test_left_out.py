@@ -145,10 +145,14 @@ def test_a_box_cannot_be_put_beside_an_owner_without_a_place(fault, cause, stepp
         esper.process(1 / 60)
 
     said = rf"entity {hitbox} is Attached to entity {owner} and has no place: "
+    said += cause.format(owner=owner)
+    if not esper.entity_exists(hitbox):  # the step has deleted it with its owner
+        said = f"entity {hitbox} is no body of this space, it does not exist"
     for call in (space.teleport, space.move, space.check_move):
-        with pytest.raises(KeyError, match=said + cause.format(owner=owner)):
+        with pytest.raises(KeyError, match=said):
             call(hitbox, (5, 5))
-    assert of(hitbox, ec.Attached).offset == (3, 0, 0)
+    if esper.entity_exists(hitbox):
+        assert of(hitbox, ec.Attached).offset == (3, 0, 0)
 
 
 def test_a_box_is_put_beside_an_owner_that_is_disabled_but_does_not_move():

@@ -385,7 +385,7 @@ def test_nobody_stands_on_ground_that_was_deleted(immediate):
     assert space.is_on(hero).other(hero) == other
     delete(other, immediate)
     assert space.is_on(hero) is None
-    assert len(space.contacts(hero)) == 2  # they end with the next step, which says so
+    assert space.contacts(hero) == []  # the next step says that they have ended
     esper.process(1.0)
     assert len(space.contacts_ended) == 2
     assert space.contacts(hero) == []
@@ -399,7 +399,7 @@ def test_a_deleted_body_may_be_asked_about_until_the_next_step(immediate):
     delete(hero, immediate)
 
     assert space.bounds(hero) == ((-1.0, 0.0), (1.0, 2.0))
-    assert len(space.contacts(hero)) == 1
+    assert space.contacts(hero) == []
     space.set_velocities([hero], [(3, 3)])
     space.teleport(hero, (5, 5))
     esper.process(1.0)

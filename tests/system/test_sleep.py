@@ -158,6 +158,8 @@ class Yard:
     def play(self, step):
         """Do what the game does before a step."""
         rng = self.rng
+        # Attached boxes go with their owner.
+        self.movers = [entity for entity in self.movers if esper.entity_exists(entity)]
         for entity in self.movers:
             speed = esper.try_component(entity, ec.Velocity)
             if speed is not None and (speed.x or speed.y or speed.z) and rng.random() < 0.3:

@@ -337,6 +337,8 @@ class Churn(Scene):
 
     def act(self, step):
         rng = self.rng
+        # Attached boxes go with their owner.
+        self.bodies[:] = [entity for entity in self.bodies if esper.entity_exists(entity)]
         while len(self.bodies) < self.most and rng.random() < 0.7:
             size = (rng.uniform(0.1, 1.5), rng.uniform(0.1, 1.5))
             self.draw.body(ec.Position(*self.somewhere()), ec.Extents(*size))

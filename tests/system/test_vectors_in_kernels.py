@@ -63,7 +63,6 @@ def bits_of(make, n_steps, compiled, monkeypatch):
                 space = esper.get_processor(ec.BroadphaseSystem).space
                 bodies = space._registry.table.bodies
                 columns = views_of(bodies.blocks, bodies.memory)
-                del columns["states"]  # of dicts, which pure Python cannot read
                 found.append([column.tobytes() for column in columns.values()])
                 found[-1].append(
                     sorted(
