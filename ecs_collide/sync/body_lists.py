@@ -238,6 +238,7 @@ class BodyLists:
             return KNOWN | ATTACHED
         return KNOWN if b.has[i] & Has.FIXED else KNOWN | WATCHED
 
+    @cython.cfunc
     def _merge_recent(self) -> tuple:
         """Return `merged`, made anew if the bodies have changed."""
         of: RowOf = self.row_of
