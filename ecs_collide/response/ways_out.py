@@ -35,6 +35,41 @@ GOLDEN_Z = 0.5497004779019703
 
 
 @cython.final
+class Region:
+    """The box of a body, extended by a way along an axis."""
+
+    bodies: Bodies
+    low: Public[cython.double[::1]]  # (dim,): its corners
+    high: Public[cython.double[::1]]
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.low = zeros(DOUBLE, bodies.dim)
+        self.high = zeros(DOUBLE, bodies.dim)
+
+    def set(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.void:
+        """Set the region to the box of a body, extended by a way along an axis."""
+        b: Bodies = self.bodies
+
+        for axis in range(b.dim):
+            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
+            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
+        self.low[k] += min(way, 0.0)
+        self.high[k] += max(way, 0.0)
+
+    def overlaps(self, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the region and body j overlap by more than the slop."""
+        b: Bodies = self.bodies
+
+        for k in range(b.dim):
+            low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
+            high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
+            if not high - low > SLOP * max(abs(low), abs(high)):
+                return False
+        return True
+
+
+@cython.final
 class Depenetration:
     """Finds the ways out of the bodies with a `PushOut`.
 
@@ -56,8 +91,7 @@ class Depenetration:
     rows: Public[cython.longlong[::1]]  # (n or more,): the bodies with a way out
     n_inside: cython.Py_ssize_t
     inside: cython.longlong[::1]  # (n_inside or more,): what a body is inside of
-    low: cython.double[::1]  # (dim,): a region, like the next
-    high: cython.double[::1]
+    region: Region
 
     def __init__(self, step: Step, broadphase: Broadphase):
         self.step = step
@@ -66,8 +100,7 @@ class Depenetration:
         self.spared = set()
         self.rows = zeros(LONG, 1)
         self.inside = zeros(LONG, 1)
-        self.low = zeros(DOUBLE, step.bodies.dim)
-        self.high = zeros(DOUBLE, step.bodies.dim)
+        self.region = Region(step.bodies)
 
     @cython.ccall
     def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
@@ -118,24 +151,14 @@ class Depenetration:
         tree: Tree
 
         self.n_inside = 0
-        self._set_region(i, 0, 0.0)
+        self.region.set(i, 0, 0.0)
         for tree in (self.broadphase.still, self.broadphase.moving):
-            for m in range(tree.touching_one(self.low, self.high)):
+            for m in range(tree.touching_one(self.region.low, self.region.high)):
                 if self._is_inside(i, tree.found[m]):
                     if self.n_inside == self.inside.shape[0]:
                         self.inside = grown(self.inside, 2 * self.n_inside)
                     self.inside[self.n_inside] = tree.found[m]
                     self.n_inside += 1
-
-    def _set_region(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.void:
-        """Set the region to the box of a body, extended by a way along an axis."""
-        b: Bodies = self.bodies
-
-        for axis in range(b.dim):
-            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
-            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
-        self.low[k] += min(way, 0.0)
-        self.high[k] += max(way, 0.0)
 
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i, whose box is the region, is inside of a body that pushes it out."""
@@ -151,12 +174,7 @@ class Depenetration:
 
         if i == j or not b.holds_back(i, j) or not self.broadphase.may_meet(i, j):
             return False
-        for k in range(b.dim):
-            low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
-            high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
-            if not high - low > SLOP * max(abs(low), abs(high)):
-                return False
-        return not self.spared or (i, j) not in self.spared
+        return self.region.overlaps(j) and (not self.spared or (i, j) not in self.spared)
 
     def _way_out_of(
         self, j: cython.Py_ssize_t, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
@@ -190,9 +208,9 @@ class Depenetration:
         """Return whether a body that body i is not inside of is in the way along an axis."""
         tree: Tree
 
-        self._set_region(i, k, way)
+        self.region.set(i, k, way)
         for tree in (self.broadphase.still, self.broadphase.moving):
-            for m in range(tree.touching_one(self.low, self.high)):
+            for m in range(tree.touching_one(self.region.low, self.region.high)):
                 if not self._is_listed(tree.found[m]) and self._is_in_the_way(i, tree.found[m]):
                     return True
         return False

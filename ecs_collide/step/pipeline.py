@@ -250,12 +250,13 @@ class Pipeline:
         self.state.n_movers = lists.moving.shape[0] + timeline.sleeping.n
         # 4. Put all paths into the tree before the search for ways out of overlaps.
         timeline.place_moving(lists.moving, dt)
+        reached: list = []
         if lists.new.shape[0] or lists.touched_still.shape[0] or self.reader.touched_rows:
             touched: list = np.asarray(lists.new).tolist()
-            timeline.settle(touched + self.reader.touched_rows, lists.touched_still)
+            reached = timeline.settle(touched + self.reader.touched_rows, lists.touched_still)
         timeline.push_out(lists.moving)
         # 5. Wake the islands that these paths, now with the ways out, reach.
-        reached: list = timeline.sleeping.reached_by(lists.moving)
+        reached += timeline.sleeping.reached_by(lists.moving)
         if reached or self.reader.pressed or len(lists.pressed):
             self.registry.wake_reached(reached)
 

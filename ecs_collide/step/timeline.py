@@ -244,14 +244,21 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     @cython.ccall
-    def settle(self, touched: list, still: cython.longlong[::1]) -> cython.void:
-        """Put bodies flush that the game has put into others by no more than a hair."""
-        placed: list = self.settling.settle(touched, still)
+    def settle(self, touched: list, still: cython.longlong[::1]) -> list:
+        """Put bodies flush that the game has put into others by no more than a hair.
 
-        if placed:
-            rows: cython.longlong[::1] = np.array(placed, LONG).data
+        Returns the rows of the sleeping bodies that move along; they have to be woken.
+        """
+        placed: list = self.settling.settle(touched, still)
+        asleep: list = [i for i in placed if self.bodies.asleep[i]]
+        rows: cython.longlong[::1] = np.array(
+            [i for i in placed if not self.bodies.asleep[i]], LONG
+        ).data
+
+        if rows.shape[0]:
             self.bodies.start(rows)
             self.broadphase.place_moving(rows)
+        return asleep
 
     @cython.ccall
     def push_out(self, rows: cython.longlong[::1]) -> cython.void:

@@ -12,7 +12,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel.constants import HAIR
 from ecs_collide.character import Character
-from tests.scenes import box, mover, position, velocity
+from tests.scenes import box, in_a_world, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -232,3 +232,161 @@ def test_one_way_platform_puts_out_on_its_solid_side_only():
 
     assert position(above) == (0, 1)
     assert position(below) == (5, -3 + 1e-8)
+
+
+KINDS = [
+    {"up": up, "sign": sign, "dim": dim} for up in (0, 1) for sign in (1, -1) for dim in (2, 3)
+]
+
+
+class Pile(Row):
+    """Crates a hair inside a floor, and boxes upon them that are flush with them."""
+
+    def __init__(self, depths, upper, *, order=1, parts=(), **how):
+        self.up, self.sign, self.dim = how.get("up", 1), how.get("sign", 1), how.get("dim", 2)
+        self.ahead = 1 - self.up
+        self.vectors = [self.vector(8 * n, 4 - depth) for n, depth in enumerate(depths)]
+        self.vectors += [self.vector(*place) for place in upper]
+        box(self.vector(0, -8), self.size(80, 8))
+        rows = range(len(self.vectors))[::order]
+        found = {n: self.crate(self.vectors[n], *parts) for n in rows}
+        self.crates = [found[n] for n in sorted(found)]
+
+    def crate(self, place, *parts):
+        return mover(place, self.size(4, 4), (0,) * self.dim, ec.Slide(), *parts)
+
+    def heights(self):
+        return [position(crate, self.dim)[self.up] * self.sign for crate in self.crates]
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("restores", [False, True])
+def test_what_stands_on_a_body_that_is_put_flush_moves_along(how, order, restores):
+    hair = 1e-9
+    pile = Pile([hair] * 4, [(0, 12 - hair), (0, 20 - hair)], order=order, **how)
+    esper.component_for_entity(pile.crates[4], ec.Velocity).set(*pile.vector(8, 0))
+    space = ec.install(dim=pile.dim)
+
+    for _ in range(3):
+        esper.process(0.5)
+        if restores:
+            space.restore(space.snapshot())
+
+    assert pile.heights() == pytest.approx([4, 4, 4, 4, 12, 20], abs=1e-14)
+    assert position(pile.crates[4], pile.dim)[pile.ahead] == 12
+    assert not space.doctor()
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_deepest_of_the_bodies_below_counts(how, order):
+    hair = 1e-9
+    upper = [(0, 12 - hair), (8, 12 - 3 * hair), (4, 20 - hair)]  # like a wall of bricks
+    pile = Pile([hair, 3 * hair], upper, order=order, **how)
+    ec.install(dim=pile.dim)
+
+    esper.process(0.5)
+
+    heights = [4, 4, 12, 12, 20]
+    assert pile.heights() == pytest.approx(heights, abs=1e-14)
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_body_pushes_others_from_where_the_last_one_has_put_it(how, side):
+    hair = 2.0**-30
+    pile = Pile([], [(0, 20 - 2 * hair), (0, 28 - 2 * hair)], **how)
+    lowest = pile.vector(0, 4 - 4 * hair), pile.size(8, 4)
+    higher = pile.vector(4 * side, 12 - 3.5 * hair), pile.size(4, 4 + hair / 2)
+    lower = pile.vector(-4 * side, 12 - 2 * hair), pile.size(4, 4)
+    pile.crates += [mover(*found, (0,) * pile.dim, ec.Slide()) for found in (lowest, higher, lower)]
+    ec.install(dim=pile.dim)
+
+    esper.process(0.5)
+
+    assert pile.heights() == [20 + hair, 28 + hair, 4, 12 + hair / 2, 12]
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("hold", ["ceiling", "locked"])
+def test_a_body_stays_as_it_was_where_what_stands_on_it_cannot_move(how, hold):
+    hair = 1e-9
+    locks = ec.LockedAxes(**{"xy"[how["up"]]: True})
+    pile = Pile([], [(0, 12 - hair)], parts=[locks] if hold == "locked" else [], **how)
+    if hold == "ceiling":
+        box(pile.vector(0, 24 - hair), pile.size(80, 8))
+    ec.install(dim=pile.dim)
+    lower = pile.crate(pile.vector(0, 4 - hair))
+
+    esper.process(0.5)
+
+    assert pile.heights() == [12 - hair]
+    assert position(lower, pile.dim) == pile.vector(0, 4 - hair)
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("restores", [False, True])
+def test_sleeping_bodies_move_along_as_those_that_do_not_sleep(how, restores):
+    hair = 1e-9
+
+    def run(sleep):
+        pile = Pile([], [(0, 12 - hair), (0, 20 - hair), (2, 28 - hair)], **how)
+        space = ec.install(dim=pile.dim, sleep=sleep)
+        for _ in range(32):
+            esper.process(1 / 60)
+        assert space.stats.asleep == (3 if sleep else 0)
+        pile.crates.append(pile.crate(pile.vector(0, 4 - hair)))
+        for _ in range(5):
+            if restores:
+                space.restore(space.snapshot())
+            esper.process(1 / 60)
+        return pile.heights(), space.contacts()
+
+    heights, contacts = in_a_world("sleeping", lambda: run(True))
+
+    assert heights == pytest.approx([12, 20, 28, 4], abs=1e-14)
+    assert (heights, contacts) == in_a_world("awake", lambda: run(False))
+
+
+@pytest.mark.parametrize("parts", [(ec.Filter(2, mask=2),), (ec.Sensor(),), (ec.Separate(),)])
+def test_what_it_passes_through_does_not_move_along(parts):
+    pile = Pile([], [(0, 12 - 1e-9)], parts=parts)
+    lower = pile.crate((0, 4 - 1e-9), *parts[:1] if isinstance(parts[0], ec.Separate) else ())
+    ec.install()
+
+    esper.process(0.0)
+
+    assert position(lower) == (0, 4)
+    assert pile.heights() == [12 - 1e-9]
+
+
+@pytest.mark.parametrize("how", ["disabled", "invalid", "replaced"])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.filterwarnings("ignore:entity")
+def test_a_skipped_body_is_not_put_where_the_last_owner_of_its_row_was(how, dim):
+    pile = Pile([1e-9], [], dim=dim)
+    esper.delete_entity(1, immediate=True)  # the floor
+    space = ec.install(dim=dim)
+    (body,) = pile.crates
+    esper.process(0.1)
+    if how == "replaced":
+        esper.add_component(body, ec.Disabled())
+        esper.process(0.1)
+        esper.add_component(body, ec.Position(*pile.vector(0, 58)))
+        esper.add_component(body, ec.Extents(*pile.size(4, 4)))
+    else:
+        esper.delete_entity(body, immediate=True)
+        esper.process(0.1)
+        body = pile.crate(pile.vector(0, 58), *[ec.Disabled()] * (how == "disabled"))
+        if how == "invalid":
+            esper.component_for_entity(body, ec.Velocity).x = math.nan
+    box(pile.vector(0, -8), pile.size(80, 8))
+
+    for _ in range(2):
+        esper.process(0.1)
+
+        assert not space.collisions
+        assert not space.contacts()
+        assert position(body, dim) == pile.vector(0, 58)
+    space.check()
