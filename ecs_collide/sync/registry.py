@@ -789,6 +789,8 @@ class BodyRegistry:
         misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
         misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
         self.seen.resume(rows, flags, seen, rest_count)
+        self.index.new.clear()
+        self.index.new.update(dict.fromkeys(rows[c.news[rows] & News.NEW != 0].tolist()))
         if (flags & CHANGED != 0).any():
             self.index.seen = None
         for row in rows[out].tolist():

@@ -390,3 +390,30 @@ def test_a_skipped_body_is_not_put_where_the_last_owner_of_its_row_was(how, dim)
         assert not space.contacts()
         assert position(body, dim) == pile.vector(0, 58)
     space.check()
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("clears", [False, True])
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_restore_puts_those_flush_that_the_original_run_did(how, clears, is_new):
+    hair = 1e-9
+    pile = Pile([hair], [], **how)
+    ceiling = box(pile.vector(0, 16 - 3 * hair), pile.size(80, 8))
+    space = ec.install(dim=pile.dim)
+    esper.process(0.5)
+    esper.delete_entity(ceiling, immediate=True)
+    esper.process(0.5)
+    if is_new:
+        pile.crates.append(pile.crate(pile.vector(20, 4 - hair)))
+    saved = space.snapshot()
+    runs = []
+
+    for _ in range(2):
+        esper.process(0.5)
+        runs.append((space.state_hash(), pile.heights()))
+        if clears:
+            esper.clear_database()
+        space.restore(saved)
+
+    assert runs[0] == runs[1]
+    assert runs[0][1] == [4 - hair, 4][: len(pile.crates)]
