@@ -57,6 +57,7 @@ from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import (
+    ABSENT,
     Subscription,
     Unsubscribe,
     require_component_type,
@@ -423,7 +424,7 @@ class Space(BoxQueries[Filter]):
 
     # -- ways to interfere with an impact --
 
-    def respond_with(self, component: type, respond: Respond | None = None) -> Subscription:
+    def respond_with(self, component: type, respond: Respond = ABSENT) -> Subscription:
         """Resolve the impacts of all bodies that have a component by a function.
 
         Parameters
@@ -448,7 +449,7 @@ class Space(BoxQueries[Filter]):
             same definition, registered before `esper.clear_database`, is replaced.
         """
         made = Subscription(partial(self._responses.respond_with, component))
-        if respond is not None:
+        if respond is not ABSENT:
             made(respond)
         return made
 
@@ -462,7 +463,7 @@ class Space(BoxQueries[Filter]):
 
     def filter_pairs(
         self,
-        allows: Callable[[int, int], object] | type | None = None,
+        allows: Callable[[int, int], object] | type = ABSENT,
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Subscription:
@@ -556,7 +557,7 @@ class Space(BoxQueries[Filter]):
 
     def on_collision(
         self,
-        function: Callable[[Collision], object] | type | None = None,
+        function: Callable[[Collision], object] | type = ABSENT,
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Subscription:
@@ -592,7 +593,7 @@ class Space(BoxQueries[Filter]):
 
     def on_contact_began(
         self,
-        function: Callable[[ContactBegan], object] | type | None = None,
+        function: Callable[[ContactBegan], object] | type = ABSENT,
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Subscription:
@@ -601,7 +602,7 @@ class Space(BoxQueries[Filter]):
 
     def on_contact_ended(
         self,
-        function: Callable[[ContactEnded], object] | type | None = None,
+        function: Callable[[ContactEnded], object] | type = ABSENT,
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Subscription:
@@ -614,7 +615,7 @@ class Space(BoxQueries[Filter]):
 
     def on_contact(
         self,
-        function: Callable[[Contact], object] | type | None = None,
+        function: Callable[[Contact], object] | type = ABSENT,
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Subscription:

@@ -18,27 +18,32 @@ Kinds = tuple[type | None, type | None]
 F = TypeVar("F", bound=Callable[..., object])
 
 
-class Subscription:
-    """A registered function.  Called without an argument, it removes the function.
+ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+"""The argument in place of a function that comes later, as the decorated one."""
 
-    Without a function yet, it is a decorator, which registers a function and returns it.
+
+class Subscription:
+    """Some registered functions.  Called without an argument, it removes them.
+
+    Called with a function, as a decorator, it registers that too and returns it.
     """
 
     def __init__(self, add: Callable[[Any], Unsubscribe]) -> None:
         self._add = add
-        self._remove: Unsubscribe | None = None
+        self._removers: list[Unsubscribe] = []
 
     @overload
     def __call__(self) -> None: ...
     @overload
     def __call__(self, function: F) -> F: ...
-    def __call__(self, function: Any = None) -> Any:
-        """Register and return a function, or remove the one that is registered."""
-        if function is not None:
-            self._remove = self._add(function)
-        elif self._remove is not None:
-            self._remove()
-        return function
+    def __call__(self, function: Any = ABSENT) -> Any:
+        """Register and return a function, or remove those that are registered."""
+        if function is not ABSENT:
+            self._removers.append(self._add(function))
+            return function
+        while self._removers:
+            self._removers.pop()()
+        return None
 
 
 def subscribe(
@@ -47,8 +52,8 @@ def subscribe(
     first: type | None,
     second: type | None,
 ) -> Subscription:
-    """Return the subscription of a function, or a decorator if a type or None is in its place."""
-    if function is not None and not isinstance(function, type):
+    """Return the subscription of a function, or a decorator if a type or `ABSENT` is in its place."""
+    if function is not ABSENT and not isinstance(function, type):
         made = Subscription(lambda each: add(each, first, second))
         made(function)
         return made
@@ -58,7 +63,8 @@ def subscribe(
             f"({names}) are three component types: give a function and at most two types, or as a "
             "decorator the types alone"
         )
-    return Subscription(lambda each: add(each, function, first))
+    kind = None if function is ABSENT else function
+    return Subscription(lambda each: add(each, kind, first))
 
 
 def require_component_type(name: str, kind: object) -> None:

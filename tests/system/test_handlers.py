@@ -438,3 +438,38 @@ def test_contact_handlers_get_their_events():
     assert [type(event) for event in began] == [ec.ContactBegan]
     assert [type(event) for event in ended] == [ec.ContactEnded]
     assert ended == list(space.contacts_ended)
+
+
+def test_none_in_the_place_of_a_function_is_refused(world):
+    space = ec.install()
+    calls = [space.on_collision, space.on_contact_began, space.on_contact, space.on_contact_ended]
+    for call in (*calls, space.filter_pairs, space.on_collision(), space.filter_pairs(ec.Slide)):
+        with pytest.raises(TypeError, match=r"None.* must be a function"):
+            call(None)
+    with pytest.raises(TypeError, match=r"None.* must be a function"):
+        space.respond_with(ec.Slide, None)
+
+    assert space.handlers == []
+
+
+def test_a_decorator_that_is_used_twice_keeps_both_functions_until_it_removes_them(world):
+    space = ec.install()
+    mover((0, 0), (1, 1), (9, 0), ec.Slide())
+    mover((4, 0), (1, 1), (-9, 0), ec.Slide())
+    calls = []
+    decorate = space.on_contact_began(ec.Slide)
+
+    @decorate
+    def first(event):
+        calls.append("first")
+
+    @decorate
+    def second(event):
+        calls.append("second")
+
+    esper.process(1.0)
+    assert calls == ["first", "second"]
+    decorate()
+    assert space.handlers == []
+    decorate(first)
+    assert [each.function for each in space.handlers] == [first]
