@@ -229,6 +229,13 @@ class World:
         """Return whether an entity is alive."""
         return esper.entity_exists(entity)
 
+    def was_deleted(self, entity: object) -> bool:
+        """Return whether an entity has existed and is deleted; False if esper does not tell."""
+        counts = type(getattr(esper, "_entity_count", None)) is itertools.count
+        if type(entity) is not int or self.exists(entity) or not counts:
+            return False
+        return 0 < entity < self.next_entity()
+
     def living(self, entities: Collection[int]) -> Set[int]:
         """Return those of some entities that are alive."""
         database: Any = getattr(esper, "_entities", None)

@@ -13,6 +13,7 @@ from ecs_collide.components.component_map import Components
 from ecs_collide.diagnostics.findings import Examination, Finding, finding_about, moves_itself
 from ecs_collide.space import Space, leave_gravity_to, refuse_bodies
 from ecs_collide.sync.quarantine import Wrong
+from ecs_collide.sync.registry import EXEMPT
 
 
 class Steering:
@@ -96,6 +97,7 @@ STEERED: set[type] = set()
 def add_steering(kind: type[Steering]) -> None:
     """Add a subclass, which all spaces then run."""
     STEERED.update(kind.kinds)
+    EXEMPT.extend(filter(moves_itself, kind.kinds))
     STEERING.append(kind)
     STEERING.sort(key=lambda each: each.rank)
 

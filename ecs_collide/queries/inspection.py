@@ -20,7 +20,7 @@ from ecs_collide.queries.results import Branches, branches_of
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import kinds_shown, unit_normals
 from ecs_collide.step.shared import SharedParts
-from ecs_collide.sync.attached import boxes_and_owners
+from ecs_collide.sync.attached import boxes_of
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -169,7 +169,7 @@ class Inspection:
     def boxes_of(self, owner: int) -> list[int]:
         """Return the boxes that are attached to a body, by rising id."""
         self._lookup.row(owner)  # raises if there is no such body
-        return [box for box, its in boxes_and_owners(self._link.world) if its == owner]
+        return boxes_of({owner}, self._link.world)
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""

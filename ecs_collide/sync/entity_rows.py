@@ -75,23 +75,26 @@ class EntityRows:
         self._reader.bind(self.table.views)
 
     def watch(self, kind: type, mark: int) -> None:
-        """Mark the bodies that have a component of a type with a bit, from now on."""
-        known = self.types.get(kind)
-        if known is None:
-            self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), mark, 0)
+        """Mark the bodies that have a component of a type with a bit, from now on.
+
+        They count as changed in the next comparison, and no others.
+        """
+        if kind not in self.types:
+            self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), 0, 0)
             self._reader.add_kind(self.types[kind])
-        else:
-            known.mark |= mark
-        self._cache_all_again()
+        self._set_mark(kind, self.types[kind].mark | mark)
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Stop marking the bodies that have a component of a watched type."""
-        self.types[kind].mark &= ~mark
-        self._cache_all_again()
+        self._set_mark(kind, self.types[kind].mark & ~mark)
 
-    def _cache_all_again(self) -> None:
-        self.table.n_cached[:] = -1
-        self.seen = None
+    def _set_mark(self, kind: type, mark: int) -> None:
+        known = self.types[kind]
+        if known.mark != mark:
+            known.mark = mark
+            holding = [row for row, component in enumerate(known.items) if component is not None]
+            self.table.n_cached[holding] = -1
+            self.seen = None
 
     # -- lookups --
 
@@ -251,7 +254,8 @@ class EntityRows:
         self.table.quarantined[left] = 0
         self.table.free_all_but(self.rows)
         self.new.clear()
-        self._cache_all_again()
+        self.table.n_cached[:] = -1
+        self.seen = None
 
     def replace(self, bodies: RowArray) -> bool:
         """Set the bodies, by rising id; return whether that changes anything."""

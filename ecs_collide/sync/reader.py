@@ -58,7 +58,7 @@ class ComponentReader:
     n_rows: cython.Py_ssize_t
     # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or have their roles.
     kinds: ReadOnly[list]
-    used: list  # the kinds of which any body has, or may have, a component
+    used: ReadOnly[list]  # the kinds of which any body has, or may have, a component
     position: ComponentBinding
     extents: ComponentBinding
     velocity: ComponentBinding

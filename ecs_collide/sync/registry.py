@@ -23,7 +23,6 @@ from ecs_collide._kernel.constants import (
     Touched,
     Trait,
 )
-from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.table import entries
@@ -31,9 +30,9 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable, SavedColumns
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import AttachedBoxes, boxes_and_owners
+from ecs_collide.sync.attached import AttachedBoxes, boxes_of
 from ecs_collide.sync.body_lists import BodyLists
-from ecs_collide.sync.entity_rows import EntityRows
+from ecs_collide.sync.entity_rows import Changes, EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report, Wrong
 from ecs_collide.sync.seen import CHANGED, NO_ROWS, PUT, SKIPPED, UNSEEN, SeenBodies
@@ -43,6 +42,9 @@ from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.sync.units import Units
 
 RowArray = NDArray[np.int64]
+
+EXEMPT: list[type] = []
+"""The components that exempt bodies from gravity, of the packages that are imported."""
 
 
 class _Rows:
@@ -116,12 +118,10 @@ class BodyRegistry:
         # Rows, in the order of the ids of their bodies.
         self._read = NO_ROWS  # all rows that the present step has read
         self._woken = NO_ROWS  # see `count_woken`
-        self.exempt: list[type] = []  # see `exempt_from_gravity`
         # By system before the step: the wrong field of each entity that it refuses in this step.
         self.refusals: dict[object, Mapping[int, Wrong]] = {}
         self._refused: dict[int, Wrong] = {}  # the same by row, of all systems
         self._refused_before: dict[int, int] = {}  # the column `quarantined` before, by row
-        self._falls = False  # whether there is gravity, or an `Acceleration`
         self.index.bind()
 
     @property
@@ -142,24 +142,13 @@ class BodyRegistry:
     def set_gravity(self, gravity: Vector) -> None:
         """Set the gravity from the next step on, also for sleeping bodies."""
         self.reader.set_gravity(gravity)
-        self._exempt_all(any(gravity))
         self.wake_all()
 
     def exempt_from_gravity(self, kind: type) -> None:
         """Exempt bodies that have a component of this type from gravity."""
-        self.exempt.append(kind)
-        self._exempt_all(self._falls)
-
-    def _exempt_all(self, falls: bool) -> None:
-        """Exempt the types once anything falls; this allocates the columns of `RareColumns`."""
-        self._falls = falls
-        for kind in self.exempt if falls else ():
-            self._exempt_now(kind)
-
-    def _exempt_now(self, kind: type) -> None:
         rare = self.reader.rare_reader
-        if self.types.get(kind) not in rare.exempt:
-            self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
+        self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
+        if self.types[kind] not in rare.exempt:
             rare.use()
             rare.exempt.append(self.types[kind])
 
@@ -176,13 +165,12 @@ class BodyRegistry:
             self.wake_all()
         if index.is_current(world):
             return
-        if self.exempt and not self._falls:
-            self._exempt_all(bool(world.having(Acceleration)))
         self.table.reuse_freed()
         if was_cleared:
             self.forget_cleared()
         changes = index.compare(world)
-        if in_step and changes.gone and self._delete_boxes_of(changes.gone, world):
+        has_boxes = self.types[Attached] in self.reader.used
+        if in_step and has_boxes and self._delete_boxes(changes, world):
             changes = index.compare(world)
         gone = index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
@@ -210,13 +198,18 @@ class BodyRegistry:
         self.lists.update(list(zip(gone, rows, strict=True)))
         self._use_lists()
 
-    def _delete_boxes_of(self, gone: list[int], world: World) -> bool:
-        """Delete the boxes that are attached to bodies that no longer exist; return whether any."""
-        if not world.having(Attached):
-            return False
-        dead = set(gone) - world.living(gone)
-        boxes = [box for box, owner in boxes_and_owners(world) if owner in dead]
-        for box in boxes:
+    def _delete_boxes(self, changes: Changes, world: World) -> bool:
+        """Delete the boxes whose owners are deleted; return whether any.
+
+        Owners that are no bodies yet are not among the changes, but their boxes are.
+        """
+        dead = set(changes.gone) - world.living(changes.gone)
+        boxes = set(boxes_of(dead, world)) if dead else set()
+        for box in (*changes.newcomers, *changes.changed):
+            attached = changes.entities[box].get(Attached)
+            if attached is not None and world.was_deleted(attached.owner):
+                boxes.add(box)
+        for box in sorted(boxes):
             world.delete(box)
         return bool(boxes)
 
@@ -770,6 +763,9 @@ class BodyRegistry:
         """
         self.lists.forget_start()
         self.wake_all()
+        for kind in EXEMPT:
+            if world.having(kind):  # else its bodies would count as changed in the next step
+                self.exempt_from_gravity(kind)
         self.compare(world)
         if self.index.replace(bodies):
             self._list_all()

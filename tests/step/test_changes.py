@@ -201,3 +201,24 @@ def test_what_the_game_has_touched_is_no_news_after_the_step(kernels, world):
         esper.process(1 / 60)
         assert not table.touched.any()
         assert not table.bodies.any_touched
+
+
+@pytest.mark.parametrize("what", ["create", "delete", "create and delete"])
+def test_a_change_asks_nothing_of_boxes_of_other_owners(only_compiled, world, what, monkeypatch):
+    monkeypatch.setattr(systems, "STEERED", set())
+    found = []
+    for n_boxes in (1, 500):
+        esper.clear_database()
+        game = Game(10, 10)
+        for k in range(n_boxes):
+            owner = game.movers[k % 10]
+            box((0, 0), (1, 1), ec.Attached(owner, (0, 7)))
+        esper.process(1 / 60)
+        esper.process(1 / 60)
+        counts = []
+        for k in range(9):
+            game.act(what, k)
+            counts.append(calls_of(lambda: esper.process(1 / 60)))
+        found.append(sorted((each["call"], each["c_call"]) for each in counts)[4])
+
+    assert found[0] == found[1]

@@ -102,3 +102,41 @@ def test_boxes_of_an_owner_that_only_lost_its_box_stay():
 
     assert esper.entity_exists(blade)
     assert space.boxes_of(blade) == []
+
+
+@pytest.mark.parametrize("n_steps", [0, 2])
+@pytest.mark.parametrize("immediate", [False, True])
+@pytest.mark.parametrize("saves", [False, True])
+def test_boxes_of_an_owner_that_dies_before_its_first_step_are_deleted(n_steps, immediate, saves):
+    other = mover((50, 0), (2, 2), (0, 0), ec.Slide())
+    left, moved = (attached(other, x) for x in (5, -5))
+    space = ec.install()
+    for _ in range(n_steps):
+        esper.process(DT)
+    owner = mover((0, 0), (2, 2), (0, 0), ec.Slide())
+    mine = attached(owner, 5)
+    esper.add_component(moved, ec.Attached(owner, (9, 0)))
+    esper.delete_entity(owner, immediate=immediate)
+    data = space.snapshot()
+    if saves:
+        esper.process(DT)
+        space.restore(data)
+
+    esper.process(DT)
+
+    assert not any(map(esper.entity_exists, (owner, mine, moved)))
+    assert space.entities == [other, left]
+    assert space.reports == []
+    assert space.doctor() == []
+
+
+@pytest.mark.parametrize("is_body", [False, True])
+def test_a_box_whose_owner_has_never_been_or_is_no_body_yet_waits_for_it(is_body):
+    space = ec.install()
+    owner = esper.create_entity(Blade())
+    box_of_it = attached(owner if is_body else owner + 2, 5)
+    with pytest.warns(RuntimeWarning, match="Attached.owner"):
+        esper.process(DT)
+
+    assert esper.entity_exists(box_of_it)
+    assert len(space.reports) == 1

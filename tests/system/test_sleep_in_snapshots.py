@@ -367,3 +367,154 @@ def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, implementation):
     for _ in range(20):
         esper.process(DT)
         assert space.stats.asleep == 2
+
+
+def led(what, x):
+    """Create a body that a component leads, far from the others."""
+    place = ec.Position(x, 9.0), ec.Extents(4.0, 4.0)
+    if what == "Zone":
+        return esper.create_entity(*place, ec.Sensor(), ec.Zone(drag=0.1))
+    lead = ec.Character() if what == "Character" else ec.Path([(x, 9.0), (x + 9.0, 9.0)], 5.0)
+    return esper.create_entity(*place, ec.Velocity(0.0, 0.0), ec.Slide(), lead)
+
+
+class Ghost:
+    """A component that a response system handles."""
+
+
+class GhostResponse(ec.ResponseSystem):
+    """Leaves all impacts to the built-in response."""
+
+    handles = Ghost
+
+    def respond(self, impact):
+        return ec.DEFAULT
+
+
+def a_crate_that_sleeps(gravity, *more):
+    """Let a crate fall asleep on a floor; return its space and itself."""
+    space = ec.install(gravity=gravity)
+    if Ghost in map(type, more):
+        esper.add_processor(GhostResponse(space), priority=110)
+    box((0.0, -8.0), (80.0, 8.0))
+    crate = mover((0.0, 4.0), (4.0, 4.0), (0.0, 0.0), ec.Stop(), *more)
+    return space, crate
+
+
+def traces(space, n_steps=16):
+    """Return what is to be seen after each of some steps."""
+    found = []
+    for _ in range(n_steps):
+        esper.process(DT)
+        found.append((len(space.collisions), space.stats.asleep, space.state_hash()))
+    return found
+
+
+FIRST = ["Character", "Path", "Zone"]
+
+
+@pytest.mark.parametrize("pull", ["gravity", "acceleration later", "none"])
+@pytest.mark.parametrize("what", FIRST)
+def test_the_first_body_that_is_led_wakes_nobody_and_is_led_again(what, pull, implementation):
+    space, _ = a_crate_that_sleeps((0.0, -G if pull == "gravity" else 0.0))
+    for _ in range(60):
+        esper.process(DT)
+    asleep = space.stats.asleep
+    saved = space.snapshot()
+
+    def play():
+        led(what, 9000.0)
+        esper.process(DT)
+        assert space.stats.asleep == asleep
+        if pull == "acceleration later":
+            mover((500.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Acceleration(0.0, -1.0))
+        return traces(space)
+
+    expected = play()
+    for _ in range(2):
+        space.restore(saved)
+        assert play() == expected
+
+
+@pytest.mark.parametrize("kind", [ec.Character, Ghost])
+def test_a_component_that_is_new_on_a_sleeping_body_acts_the_same_each_time(kind, implementation):
+    space, crate = a_crate_that_sleeps((0.0, -G))
+    for _ in range(60):
+        esper.process(DT)
+    assert space.stats.asleep == 1
+    saved = space.snapshot()
+
+    def play():
+        esper.add_component(crate, kind())
+        return traces(space)
+
+    expected = play()
+    for _ in range(2):
+        space.restore(saved)
+        assert play() == expected
+
+
+@pytest.mark.parametrize("what", [*FIRST, "Ghost"])
+@pytest.mark.parametrize("n_steps", [10, 60])
+def test_a_fresh_space_goes_on_with_what_is_led_and_what_is_handled(what, n_steps, implementation):
+    def build():
+        return a_crate_that_sleeps((0.0, -G), *([Ghost()] if what == "Ghost" else []))[0]
+
+    def go_on(saved):
+        space = build()
+        space.snapshot_with(Ghost, save=lambda ghost: b"", load=lambda data: Ghost())
+        if saved is None:
+            if what != "Ghost":
+                led(what, 40.0)
+            for _ in range(n_steps):
+                esper.process(DT)
+        else:
+            space.restore(saved)
+        return space.snapshot(), traces(space)
+
+    saved, expected = in_a_world("never saved", lambda: go_on(None))
+    again, found = in_a_world("fresh", lambda: go_on(saved))
+
+    assert again == saved
+    assert found == expected
+
+
+GOES_ON = """
+import sys
+import ecs_collide as ec
+from tests.system.test_sleep_in_snapshots import G, traces
+space = ec.install(gravity=(0.0, -G))
+space.restore(bytes.fromhex(sys.stdin.read()))
+print(traces(space))
+"""
+
+
+@pytest.mark.parametrize("what", FIRST)
+def test_a_fresh_process_goes_on_with_what_is_led(what):
+    space, _ = a_crate_that_sleeps((0.0, -G))
+    led(what, 40.0)
+    for _ in range(30):
+        esper.process(DT)
+    saved = space.snapshot()
+
+    done = subprocess.run(
+        [sys.executable, "-c", GOES_ON], input=saved.hex(), capture_output=True, text=True,
+        check=False, cwd=ROOT,
+    )  # fmt: skip
+
+    assert done.stdout.strip() == str(traces(space)), done.stderr
+
+
+@pytest.mark.parametrize("undo", [False, True])
+def test_a_type_that_becomes_dynamic_or_no_more_wakes_no_other_body(undo, implementation):
+    space, _ = a_crate_that_sleeps((0.0, -G))
+    mover((60.0, 4.0), (4.0, 4.0), (0.0, 0.0), ec.Stop(), Own())
+    stop = space.make_dynamic(Own)
+    for _ in range(60):
+        esper.process(DT)
+    assert space.stats.asleep == 2
+
+    stop() if undo else space.make_dynamic(ec.Character)
+    esper.process(DT)
+
+    assert space.stats.asleep == 2 - undo
