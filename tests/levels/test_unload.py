@@ -242,7 +242,7 @@ def test_rooms_that_are_swapped_take_no_more_memory(space: ec.Space) -> None:
     gc.collect()
     gc.freeze()  # what is there before takes no time
     tracemalloc.start()
-    swap(34)  # these fill tables and caches
+    swap(84)  # these fill tables and caches
     before = least()
     swap(84)
     after = least()  # after 100 swaps more
