@@ -249,11 +249,12 @@ class Timeline:
 
         Returns the rows of the sleeping bodies that move along; they have to be woken.
         """
-        placed: list = self.settling.settle(touched, still)
-        asleep: list = [i for i in placed if self.bodies.asleep[i]]
-        rows: cython.longlong[::1] = np.array(
-            [i for i in placed if not self.bodies.asleep[i]], LONG
-        ).data
+        asleep: list = []
+        awake: list = []
+
+        for i in self.settling.settle(touched, still):
+            (asleep if self.bodies.asleep[i] else awake).append(i)
+        rows: cython.longlong[::1] = np.array(awake, LONG).data
 
         if rows.shape[0]:
             self.bodies.start(rows)
