@@ -493,10 +493,7 @@ def _check_placed(state: SnapshotData) -> None:
     _require((state.flags & (OFF | SKIPPED) != OFF).all(), "the flags of its bodies")
     places, here = find_in(state.bodies, _holders(state, "Disabled"))
     is_on = state.flags[places[here]] & (SKIPPED | CHANGED) == 0
-    on = state.bodies[places[here]][is_on]
-    for kind in ("Position", "Extents"):  # without them the next step removes the body
-        on = on[find_in(_holders(state, kind), on)[1]]
-    for entity in on.tolist():
+    for entity in state.bodies[places[here]][is_on].tolist():
         _require(False, f"entity {entity} has Disabled, and by its flags it was not skipped")
     placed = state.flags & (SKIPPED | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
