@@ -18,7 +18,7 @@ from tests.scenes import SLOP, box, mover, pairs_inside, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
-SWEEPS_FOR_A_PAIR = 8  # in a step, on average over many steps
+SWEEPS_FOR_A_PAIR = 9  # in a step, on average over many steps
 ELASTIC_SWEEPS_FOR_A_PAIR = 15  # where members bounce off each other, which merges nothing
 
 

@@ -464,7 +464,7 @@ def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):
 
     tracemalloc.start()
     try:
-        for _ in range(6):
+        for _ in range(10):
             scene = kind(space, random.Random(5))
             for step in range(n_steps):
                 scene.act(step)
@@ -484,4 +484,5 @@ def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):
     finally:
         tracemalloc.stop()
 
-    assert max(sizes[3:]) - sizes[2] < 4096, sizes
+    # Up to 64 changes of bodies are kept until they are merged.
+    assert max(sizes[7:]) - max(sizes[:7]) < 4096, sizes
