@@ -10,7 +10,6 @@ import math
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import LENGTH_ROUNDING
 from ecs_collide.character.changes import note_changes
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import CharacterState
@@ -59,7 +58,7 @@ def _begin(figure: Figure) -> None:
 
 def _is_inside(figure: Figure) -> bool:
     """Return whether the character is still inside a body that its dash went through."""
-    rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
+    rounding = figure.find_rounding()
     inner = [size - rounding for size in figure.half]
     low = [centre - size for centre, size in zip(figure.centre, inner, strict=True)]
     high = [centre + size for centre, size in zip(figure.centre, inner, strict=True)]

@@ -329,6 +329,10 @@ class Figure:
         far = steps * self.dt
         return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
 
+    def find_rounding(self) -> float:
+        """Return how far rounding may have moved a face of its box."""
+        return LENGTH_ROUNDING * max(map(abs, (*self.centre, *self.half)))
+
     def upwards(self, far: float) -> Vector:
         """Return a displacement along up."""
         return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))

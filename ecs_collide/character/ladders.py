@@ -5,7 +5,6 @@ from __future__ import annotations
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import LENGTH_ROUNDING
 from ecs_collide.character.character import Ladder
 from ecs_collide.character.figure import Figure, added
 from ecs_collide.space import last_bounds
@@ -41,7 +40,7 @@ def climbs(figure: Figure) -> bool:
 
 def _find_below(figure: Figure) -> list[int]:
     """Return the ladders whose upper ends its feet touch."""
-    rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
+    rounding = figure.find_rounding()
     low, high = list(figure.centre), list(figure.centre)
     for k in figure.level:
         low[k] -= figure.half[k] - rounding

@@ -11,7 +11,6 @@ from math import inf
 
 import esper
 
-from ecs_collide._kernel.constants import LENGTH_ROUNDING
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import NOTHING, Vector3
 
@@ -133,7 +132,7 @@ def _holds(figure: Figure) -> bool:
         return False
     touches = ledge in figure.floors or any(wall == ledge for _, wall in figure.walls)
     rise = figure.height_above_feet(ledge)
-    rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
+    rounding = figure.find_rounding()
     if memory.pull > 0.0:  # what is in its way for so long will stay there
         _, k = _way_in(figure)  # it touches nothing while its feet pass the edge
         touches |= abs(rise) <= rounding and memory.pull == figure.half[k]
