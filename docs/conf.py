@@ -90,7 +90,9 @@ def lead(text: str) -> str:
     text = re.sub(r"\]\(\.\./README\.md(#[\w-]*)?\)", r"](index.md)", text)
     text = re.sub(r"\]\((?:docs/)?reference/(\w+)\.md\)", r"](api_\1.md)", text)
     text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: m[0].lower(), text)
-    text = re.sub(r"\]\((?:\.\./)?(tests|demos|ecs_collide)/", rf"]({SOURCES}/blob/main/\1/", text)
+    text = re.sub(
+        r"\]\((?:\.\./)?(tests|demos|benchmarks|ecs_collide)/", rf"]({SOURCES}/blob/main/\1/", text
+    )
     return re.sub(r"\]\(docs/", "](", text)
 
 

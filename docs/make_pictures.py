@@ -863,9 +863,9 @@ def draw_published() -> None:
     from PIL import Image, ImageDraw, ImageFont
 
     sys.path.insert(0, str(FOLDER.parents[1]))
+    from benchmarks.published.eight import EIGHT
+    from benchmarks.published.picture import SideBySide
     from demos.app.painter import Painter
-    from tests.published.eight import EIGHT
-    from tests.published.picture import SideBySide
 
     STILLS.mkdir(exist_ok=True)
     films = []

@@ -1,11 +1,11 @@
-"""The options of this test suite: see `tests/conftest.py`."""
+"""The options of this test suite: see `conftest.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests import conftest
+import conftest
 
 
 def test_tests_that_have_passed_are_listed_and_left_out_of_the_next_run(tmp_path):
@@ -36,7 +36,7 @@ def test_tests_that_have_passed_are_listed_and_left_out_of_the_next_run(tmp_path
 
 
 def item(nodeid: str) -> SimpleNamespace:
-    """Return a test of pytest, as far as `tests.conftest` reads it."""
+    """Return a test of pytest, as far as `conftest` reads it."""
     return SimpleNamespace(
         nodeid=nodeid,
         path=Path(nodeid.partition("::")[0]),

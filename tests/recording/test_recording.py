@@ -23,8 +23,8 @@ import ecs_collide as ec
 from ecs_collide.recording import replay
 from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
-from tests.demos.screens import need_screen
 from tests.scenes import another_world
+from tests.screens import need_screen
 
 DT = 1 / 60
 
@@ -749,7 +749,7 @@ def test_window_shows_the_bodies_and_obeys_its_keys(player):
     need_screen()
     from pyglet.window import key
 
-    from tests.demos.screens import pixels
+    from tests.screens import pixels
 
     viewer = replay.Viewer(player, visible=False)
     try:

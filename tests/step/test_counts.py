@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.benchmarks import counts
+from benchmarks import counts
 
 
 @pytest.fixture(autouse=True)

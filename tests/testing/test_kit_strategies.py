@@ -10,7 +10,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import testing
 from ecs_collide.testing.sim import Sim
-from tests.demos.conftest import need
+from tests.screens import need
 
 need("hypothesis")
 
