@@ -7,10 +7,12 @@ A package that a game does not import costs its steps nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from operator import is_, itemgetter
+from typing import Any, ClassVar
 
 from ecs_collide.components.component_map import Components
 from ecs_collide.diagnostics.findings import Examination, Finding, finding_about, moves_itself
+from ecs_collide.esper_world import World
 from ecs_collide.space import Space, leave_gravity_to, refuse_bodies
 from ecs_collide.sync.quarantine import Wrong
 from ecs_collide.sync.registry import EXEMPT
@@ -85,6 +87,56 @@ class Steering:
         """
         refuse_bodies(self.space, self, wrong)
         self.has_refused = bool(wrong)
+
+
+class Holders:
+    """The entities that have some components, kept up to date by the log of their world.
+
+    Parameters
+    ----------
+    world : World
+    kinds : tuple of type
+        The components that they have.
+    without : type, optional
+        A component that they have not.
+    """
+
+    def __init__(self, world: World, kinds: tuple[type, ...], without: type | None = None) -> None:
+        self._world = world
+        self._kinds = kinds
+        self._without = without
+        self._asked = kinds if without is None else (*kinds, without)
+        self._known: dict[int, tuple[Any, ...]] = {}
+        self._found: list[tuple[int, tuple[Any, ...]]] = []
+        self._seen: Any = None
+
+    def find(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return each entity with its components, by rising id."""
+        world = self._world
+        if not world.probe.is_as(self._seen):
+            seen = world.probe.look(self._asked)
+            noted = seen.find_noted(self._seen)
+            if noted is None:
+                noted = {*self._known, *world.having(self._kinds[0])}
+            same, entities = [], world.entities(self._asked)
+            for entity in noted:
+                now = self._of(entities.get(entity, {}))
+                known = self._known.pop(entity, ())
+                if now:
+                    self._known[entity] = now
+                if len(now) == len(known) and all(map(is_, now, known)):
+                    same.append(entity)
+            if len(same) < len(noted):
+                self._found = sorted(self._known.items(), key=itemgetter(0))
+            seen.keep(same)
+            self._seen = seen
+        return self._found
+
+    def _of(self, its: Mapping[type, Any]) -> tuple[Any, ...]:
+        """Return the components among those of an entity; empty if one is missing."""
+        if self._without in its or not all(kind in its for kind in self._kinds):
+            return ()
+        return tuple(its[kind] for kind in self._kinds)
 
 
 STEERING: list[type[Steering]] = []

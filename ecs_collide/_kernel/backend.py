@@ -41,6 +41,7 @@ _KERNEL_NAMES = (
     "sync.reader",
     "sync.world_diff",
     "sync.records",
+    "sync.courses",
     "queries.search",
     "sync.bindings",
     "step.type_marks",
@@ -69,6 +70,7 @@ class Kernels(NamedTuple):
     reader: ModuleType
     world_diff: ModuleType
     records: ModuleType
+    courses: ModuleType
     search: ModuleType
     bindings: ModuleType
     type_marks: ModuleType

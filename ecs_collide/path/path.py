@@ -23,9 +23,10 @@ import math
 import struct
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from ecs_collide._checks import is_finite
+from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.components.base import as_float
 from ecs_collide.sync.fields import AMOUNT, NumberFields
@@ -36,6 +37,16 @@ MODES = ("back", "loop", "once")
 EASES = ("linear", "smooth")
 _HEAD = struct.Struct("<4Bbd4dqI")
 ROUNDING = 2.0**-40  # of a leg: a path that was turned round on it may be this far past its ends
+
+
+class Line(NamedTuple):
+    """The points of a path, and the way through them."""
+
+    points: tuple[Vector3, ...]
+    legs: list[float]  # leg n leads from point n to the next one: their lengths
+    circle: tuple[float, int, int] | None  # radius and axes; the one point is the centre
+    mode: int
+    ease: int
 
 
 class Path:
@@ -83,10 +94,7 @@ class Path:
     ((0.0, 0.0, 0.0), (30.0, 20.0, 0.0), (30.0, 20.0, 0.0))
     """
 
-    __slots__ = (
-        *("_circle", "_ease", "_heading", "_last", "_legs", "_mode", "_points", "_rest", "_way"),
-        *("pause", "running", "speed"),
-    )
+    __slots__ = ("heading", "last", "line", "pause", "rest", "running", "speed", "way")
 
     def __init__(
         self,
@@ -100,12 +108,16 @@ class Path:
         for name, value, known in (("mode", mode, MODES), ("ease", ease, EASES)):
             if value not in known:
                 raise ValueError(f"Path({name}={value!r}) must be one of {', '.join(known)}")
-        self._mode, self._ease = MODES.index(mode), EASES.index(ease)
+        places = tuple(_point(point) for point in points)
+        if not places:
+            raise ValueError("Path(points=()) must have at least one point")
+        following = (*places[1:], places[0])
+        legs = [_distance(a, b) for a, b in zip(places, following, strict=True)]
+        self.line = Line(places, legs, None, MODES.index(mode), EASES.index(ease))
         self.speed, self.pause = speed, pause
         self.running = True
-        self._last, self._heading = 0, 1  # the point that it left, and 1 or -1: to the next one
-        self._way = self._rest = 0.0  # how far it has come from there, and what is left of a pause
-        self._set(tuple(_point(point) for point in points), None)
+        self.last, self.heading = 0, 1  # the point that it left, and 1 or -1: to the next one
+        self.way = self.rest = 0.0  # how far it has come from there, and what is left of a pause
         wrong = FIELDS.find_wrong(self)
         if wrong is not None:
             name = wrong.field.removeprefix("Path.")
@@ -145,57 +157,33 @@ class Path:
         if not is_finite(radius, 0.0) or radius > LARGEST:
             raise ValueError(f"Path.circle(radius={radius!r}) must be a number within 0 ... 2**500")
         path = cls([centre], speed, "loop")
-        path._set(path._points, (float(radius), *axes))
+        path.line = path.line._replace(
+            legs=[math.tau * float(radius)], circle=(float(radius), *axes)
+        )
         return path
-
-    def _set(self, points: tuple[Vector3, ...], circle: tuple[float, int, int] | None) -> None:
-        """Set the points, or centre, radius and axes of a circle, and the lengths of the legs."""
-        if not points:
-            raise ValueError("Path(points=()) must have at least one point")
-        self._points, self._circle = points, circle
-        following = (*points[1:], points[0])  # leg n leads from point n to the next one
-        self._legs = [_distance(a, b) for a, b in zip(points, following, strict=True)]
-        if circle is not None:
-            self._legs = [math.tau * circle[0]]
 
     @property
     def points(self) -> tuple[Vector3, ...]:  # noqa: D102
-        return self._points
+        return self.line.points
 
     @property
     def mode(self) -> str:  # noqa: D102
-        return MODES[self._mode]
+        return MODES[self.line.mode]
 
     @property
     def ease(self) -> str:  # noqa: D102
-        return EASES[self._ease]
+        return EASES[self.line.ease]
 
     @property
     def is_done(self) -> bool:
         """Whether it has reached the end, in the mode "once"."""
-        return self.mode == "once" and not 0 <= self._last + self._heading < len(self._points)
+        return bool(backend.kernels.courses.is_done(self))
 
     @property
     def place(self) -> Vector3:
         """Where it is now: its point, of three floats."""
-        leg = self._legs[self._leg()]
-        share = self._way / leg if leg > 0.0 else 0.0
-        if self.ease == "smooth":
-            share *= share * (3.0 - 2.0 * share)
-        start = self._points[self._last]
-        if self._circle is not None:
-            radius, one, other = self._circle
-            cosine, sine = _turned(self._heading * share)
-            moved = list(start)
-            moved[one] += radius * cosine
-            moved[other] += radius * sine
-            return moved[0], moved[1], moved[2]
-        end = self._points[self._next()]
-        return (
-            start[0] + share * (end[0] - start[0]),
-            start[1] + share * (end[1] - start[1]),
-            start[2] + share * (end[2] - start[2]),
-        )
+        place: Vector3 = backend.kernels.courses.place_of(self)
+        return place
 
     def at(self, seconds: float) -> Vector3:
         """Return where it will be after some seconds, 0 or more, if it runs and nothing changes."""
@@ -206,10 +194,7 @@ class Path:
 
     def reverse(self) -> None:
         """Turn round where it is."""
-        if not self.is_done:
-            self._way = self._legs[self._leg()] - self._way
-            self._last = self._next()
-        self._heading = -self._heading
+        backend.kernels.courses.reverse(self)
 
     def advance(self, seconds: float) -> None:
         """Go on for some seconds; a step does this.
@@ -221,55 +206,24 @@ class Path:
         """
         if not is_finite(seconds, 0.0):
             raise ValueError(f"seconds={seconds!r} must be a finite number, 0 or more")
-        if not self.running or not self.speed > 0.0:
-            return
-        left = seconds
-        if self.mode != "once":  # after a whole round it is where it was
-            lengths = self._legs if self.mode == "loop" else 2 * self._legs[:-1]
-            round_trip = sum(lengths) / self.speed + len(lengths) * self.pause
-            if not round_trip > 0.0:
-                return
-            left = math.fmod(left, round_trip)
-        while left > 0.0 and not self.is_done:
-            if self._rest > 0.0:
-                waited = min(self._rest, left)
-                self._rest -= waited
-                left -= waited
-                continue
-            needed = (self._legs[self._leg()] - self._way) / self.speed
-            if left < needed:
-                self._way += self.speed * left
-                return
-            left -= needed
-            self._last, self._way, self._rest = self._next(), 0.0, self.pause
-            if self.mode == "back" and not 0 <= self._last + self._heading < len(self._points):
-                self._heading = -self._heading
-
-    def _next(self) -> int:
-        """Return the number of the point that it goes to; the last one where it is done."""
-        following, n = self._last + self._heading, len(self._points)
-        return following % n if self.mode == "loop" else min(max(following, 0), n - 1)
-
-    def _leg(self) -> int:
-        """Return the number of the leg that it is on."""
-        return self._last if self._heading > 0 else (self._last - 1) % len(self._points)
+        backend.kernels.courses.advance(self, seconds)
 
     def __repr__(self) -> str:
-        what = f"{len(self._points)} points" if self._circle is None else "a circle"
+        what = f"{len(self.line.points)} points" if self.line.circle is None else "a circle"
         return f"<Path: {what}, {self.mode}, at {self.place}, speed={self.speed!r}>"
 
     # -- saving --
 
     def to_bytes(self) -> bytes:
         """Return the whole path as bytes; raise TypeError if `speed` or `pause` is no number."""
-        radius, one, other = self._circle or (-1.0, 0, 0)
+        radius, one, other = self.line.circle or (-1.0, 0, 0)
         head = _HEAD.pack(
-            self._mode, self._ease, one, other, self._heading, radius,
+            self.line.mode, self.line.ease, one, other, self.heading, radius,
             as_float(Path, "speed", self.speed), as_float(Path, "pause", self.pause),
-            self._way, self._rest, self._last,
-            2 * len(self._points) + self.running,
+            self.way, self.rest, self.last,
+            2 * len(self.line.points) + self.running,
         )  # fmt: skip
-        numbers = [number for point in self._points for number in point]
+        numbers = [number for point in self.line.points for number in point]
         return head + struct.pack(f"<{len(numbers)}d", *numbers)
 
     def set_bytes(self, data: bytes) -> None:
@@ -314,7 +268,7 @@ class Path:
                 if len(known.points) > 1 or (mode, ease) != (MODES.index("loop"), 0):
                     raise ValueError("a circle has one point, and is a loop without ease")
                 known = Path.circle(known.points[0], radius, 0.0, axes=(one, other))
-            known._last, known._heading, known._way, known._rest = last, heading, way, rest
+            known.last, known.heading, known.way, known.rest = last, heading, way, rest
             known._require_on_it()
         except (struct.error, ValueError, IndexError) as error:
             raise ValueError(f"these {len(data)} bytes are no Path: {error}") from error
@@ -324,16 +278,16 @@ class Path:
 
     def _require_on_it(self) -> None:
         """Raise ValueError if no run leads the path to its present place."""
-        n, coming = len(self._points), self._last + self._heading
-        if abs(self._heading) != 1 or not 0 <= self._last < n:
-            raise ValueError(f"there is no way from point {self._last} of {n}")
+        n, coming = len(self.line.points), self.last + self.heading
+        if abs(self.heading) != 1 or not 0 <= self.last < n:
+            raise ValueError(f"there is no way from point {self.last} of {n}")
         if self.mode == "back" and n > 1 and not 0 <= coming < n:
-            raise ValueError(f"it turns round at point {self._last} of {n}")
-        leg = self._legs[self._leg()]
-        if not abs(self._way - leg / 2.0) <= leg * (0.5 + ROUNDING):  # not so for nan
-            raise ValueError(f"it is {self._way!r} from a point, on a leg of {leg!r}")
-        if not is_finite(self._rest, 0.0):
-            raise ValueError(f"it waits for {self._rest!r} seconds")
+            raise ValueError(f"it turns round at point {self.last} of {n}")
+        leg = self.line.legs[backend.kernels.courses.leg_of(self)]
+        if not abs(self.way - leg / 2.0) <= leg * (0.5 + ROUNDING):  # not so for nan
+            raise ValueError(f"it is {self.way!r} from a point, on a leg of {leg!r}")
+        if not is_finite(self.rest, 0.0):
+            raise ValueError(f"it waits for {self.rest!r} seconds")
 
 
 FIELDS = NumberFields("Path", {"speed": AMOUNT, "pause": AMOUNT})
@@ -356,23 +310,3 @@ def _distance(one: Vector3, other: Vector3) -> float:
     """Return the distance of two points; `math.hypot` is not the same on every platform."""
     x, y, z = (b - a for a, b in zip(one, other, strict=True))
     return math.sqrt(x * x + y * y + z * z)
-
-
-def _turned(share: float) -> tuple[float, float]:
-    """Return cosine and sine of a share of a full turn, the same on every platform.
-
-    `math.sin` is not.  The error of these series is below 2 ulp of 1 up to an eighth of a turn.
-    """
-    quarter = round(4.0 * share)
-    angle = math.tau * (share - 0.25 * quarter)
-    sine, cosine = angle, 1.0
-    term = 1.0
-    for n in range(1, 18):  # the terms of both series in turn
-        term *= angle / n
-        if n % 2 == 0:
-            cosine += term if n % 4 == 0 else -term
-        elif n > 1:
-            sine += term if n % 4 == 1 else -term
-    for _ in range(quarter % 4):
-        cosine, sine = -sine, cosine
-    return cosine, sine

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import AXES, Has, Mark
+from ecs_collide._kernel.constants import AXES, LARGEST, Has, Mark
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
@@ -254,10 +254,12 @@ class PresentBodies:
         owners, boxes = self._owner_rows[moved], boxes[moved]
         sound = self._find_boxes(boxes)
         sound &= (owners >= 0) & self._is_in[owners] & (self._has[owners] & Mark.ATTACHED == 0)
-        centres = self.centres[owners] + self._offsets[boxes]
-        self.centres[boxes] = centres if self._domain is None else self._domain.into_world(centres)
-        self.mins[boxes] = self.centres[boxes] - self.halves[boxes]
-        self.maxs[boxes] = self.centres[boxes] + self.halves[boxes]
+        sound &= (np.abs(self._offsets[boxes]) <= LARGEST).all(axis=1)  # not so for nan
+        found = boxes[sound]
+        centres = self.centres[owners[sound]] + self._offsets[found]
+        self.centres[found] = centres if self._domain is None else self._domain.into_world(centres)
+        self.mins[found] = self.centres[found] - self.halves[found]
+        self.maxs[found] = self.centres[found] + self.halves[found]
         self._put_in_tree(boxes, sound)
 
     def _find_boxes(self, rows: Longs) -> NDArray[np.bool_]:

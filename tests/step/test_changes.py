@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import systems
 from ecs_collide._kernel import backend
+from ecs_collide.steering import Holders
 from tests.scenes import box, of
 
 # Python and C calls of a step by what the game does before it, at most.
@@ -222,3 +224,67 @@ def test_a_change_asks_nothing_of_boxes_of_other_owners(only_compiled, world, wh
         found.append(sorted((each["call"], each["c_call"]) for each in counts)[4])
 
     assert found[0] == found[1]
+
+
+def lift(k: int) -> int:
+    """Create a body on a path."""
+    path = ec.Path([(40 * k, 0), (40 * k, 90)], 50, pause=0.1, ease="smooth")
+    return box((40 * k, 0), (5, 5), ec.Velocity(0, 0), path)
+
+
+@pytest.mark.parametrize("make", [lift])
+def test_a_quiet_step_makes_no_call_for_each(only_compiled, world, make):
+    found = []
+    for n in (1, 100):
+        esper.clear_database()
+        for k in range(n):
+            make(k)
+        ec.install(gravity=(0, -90))
+        for _ in range(9):
+            esper.process(1 / 60)
+        counts = [calls_of(lambda: esper.process(1 / 60)) for _ in range(5)]
+        found.append(sorted((each["call"], each["c_call"]) for each in counts)[2])
+
+    assert found[0] == found[1]
+
+
+def test_steering_follows_every_change_of_its_components(kernels, world):
+    rng = random.Random(5)
+    kinds = (ec.Path, ec.Position, ec.Velocity, ec.Disabled)
+    made = {
+        ec.Path: lambda: ec.Path([(0, 0)], 1),
+        ec.Position: lambda: ec.Position(0, 0),
+        ec.Velocity: lambda: ec.Velocity(0, 0),
+        ec.Disabled: ec.Disabled,
+    }
+    space = ec.install()
+    holders = Holders(space.world, kinds[:3], ec.Disabled)
+    entities = [esper.create_entity() for _ in range(12)]
+
+    for n in range(600):
+        entity, kind = rng.choice(entities), rng.choice(kinds)
+        if rng.random() < 0.6:
+            esper.add_component(entity, made[kind]())
+        else:
+            esper.try_remove_component(entity, kind)
+        if rng.random() < 0.05:
+            entities.remove(entity)
+            esper.delete_entity(entity, immediate=rng.random() < 0.5)
+            entities.append(esper.create_entity())
+        if n == 400:
+            esper.clear_database()
+            entities = [esper.create_entity() for _ in range(12)]
+        if rng.random() < 0.5:
+            esper.clear_dead_entities()
+            expected = sorted(
+                (each, its)
+                for each, its in esper.get_components(*kinds[:3])
+                if not esper.has_component(each, ec.Disabled)
+            )
+            found = holders.find()
+            assert [each for each, _ in found] == [each for each, _ in expected]
+            assert all(
+                mine is its
+                for (_, some), (_, others) in zip(found, expected, strict=True)
+                for mine, its in zip(some, others, strict=True)
+            )

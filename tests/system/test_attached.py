@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import esper
@@ -505,11 +506,13 @@ def test_an_owner_that_cannot_be_one_is_refused_by_name(chain, told):
     assert space.query(*EVERYWHERE) == [owner, first]
 
 
-@pytest.mark.parametrize(("field", "value"), [("x", float("nan")), ("owner", 1.5)])
-def test_numbers_of_a_box_that_cannot_be_computed_with_are_reported(field, value):
+@pytest.mark.parametrize("wrap", [None, (1024.0, 1024.0)])
+@pytest.mark.parametrize(("field", "value"), [("x", math.nan), ("y", math.inf), ("owner", 1.5)])
+def test_numbers_of_a_box_that_cannot_be_computed_with_are_reported(field, value, wrap):
     owner = mover((0, 0), (1, 1), (60, 0), ec.Slide())
     zone = attached(owner, (0, 5), (1, 1))
-    space = ec.install()
+    others = [box((5 * k, 90), (1, 1)) for k in range(40)]
+    space = ec.install(wrap=wrap)
     esper.process(1 / 60)
 
     setattr(of(zone, ec.Attached), field, value)
@@ -519,6 +522,8 @@ def test_numbers_of_a_box_that_cannot_be_computed_with_are_reported(field, value
 
     assert len(space.reports) == 1
     space.check()
+    space.update()
+    assert space.query(*EVERYWHERE) == [owner, *others]
     of(zone, ec.Attached).offset = (0, 5)
     of(zone, ec.Attached).owner = owner
     esper.process(1 / 60)

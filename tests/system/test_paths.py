@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.character import Character
 from ecs_collide.path import Path
-from ecs_collide.path.path import _turned
+from ecs_collide.sync.courses import turned
 
 DT = 1 / 60
 CORNERS = [(0.0, 0.0), (30.0, 0.0), (30.0, 40.0)]  # legs of 30 and 40, and of 50 back
@@ -80,7 +80,7 @@ def test_circle_is_round_and_begins_on_its_first_axis():
 
 def test_series_for_the_circle_are_as_good_as_the_platforms():
     for n in range(-4096, 4097):
-        cosine, sine = _turned(n / 4096)
+        cosine, sine = turned(n / 4096)
         assert abs(cosine - math.cos(math.tau * n / 4096)) < 2e-15
         assert abs(sine - math.sin(math.tau * n / 4096)) < 2e-15
 
