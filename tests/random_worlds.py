@@ -204,7 +204,7 @@ TABLE: dict[type, Chance] = {
     ec.Separate: Chance(0.15, lambda draw: ec.Separate(draw.pick(5.0, 60.0, math.inf))),
     ec.GravityScale: Chance(0.15, lambda draw: ec.GravityScale(draw.pick(0.0, 0.5, 2.0, -0.5))),
     ec.Damping: Chance(0.15, lambda draw: ec.Damping(draw.pick(0.5, 5.0))),
-    ec.Dominance: Chance(0.3, lambda draw: ec.Dominance(draw.pick(-1, 1, 1, 2))),
+    ec.Dominance: Chance(0.3, lambda draw: ec.Dominance(*draw.pick((-1,), (1,), (1, True), (2,)))),
     ec.MaxSpeed: Chance(0.15, lambda draw: ec.MaxSpeed(draw.pick(0.5, 0.75) * draw.speed)),
     ec.LockedAxes: Chance(
         0.15, lambda draw: ec.LockedAxes(*(draw.rng.random() < 0.4 for _ in range(draw.dim)))

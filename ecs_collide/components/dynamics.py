@@ -175,27 +175,38 @@ class Dominance(Component):
 
     It pushes them as if its mass were infinite compared to theirs.  It is stopped if they are
     pressed against a wall, or against a body of a still higher level.  Bodies of the same level
-    push each other by their `Mass`.  Bodies without it have level 0.  Static and kinematic bodies
-    are above all levels.
+    push each other by their `Mass`, unless they block.  Bodies without it have level 0.  Static and
+    kinematic bodies are above all levels.
 
     Attributes
     ----------
     level : int
         From -127 to 127.
+    blocks : int
+        1 if bodies of its level that block too neither push it nor are pushed by it: they stop at
+        each other.  It outweighs the bodies of its level that do not block.
 
     Examples
     --------
     A player that pushes crates, and that crates do not push:
 
     >>> player = Dominance(1)
+
+    People in a village, who push crates and are in each other's way:
+
+    >>> villager = Dominance(1, blocks=True)
     """
 
-    __slots__ = ("level",)
-    __match_args__ = ("level",)
+    __slots__ = ("blocks", "level")
+    __match_args__ = ("level", "blocks")
 
-    def __init__(self, level: int) -> None:
+    def __init__(self, level: int, blocks: bool = False) -> None:
         rule = f"must be within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}"
         self.level = as_whole(type(self), "level", level, -MOST_DOMINANCE, MOST_DOMINANCE, rule)
+        self.blocks = as_whole(type(self), "blocks", blocks, 0, 1, "must be True or False")
+
+    def __repr__(self) -> str:
+        return f"Dominance(level={self.level}{', blocks=True' if self.blocks else ''})"
 
 
 class MaxSpeed(Component):

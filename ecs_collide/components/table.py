@@ -167,7 +167,7 @@ TABLE = (
                 Column("rare", "gravity_scale", 1.0), trait=Trait.GRAVITY_SCALE),
     Declaration(dynamics.Damping, _part("value", _DAMPING),
                 Column("rare", "damping", 0.0, "any_damping"), trait=Trait.DAMPING),
-    Declaration(dynamics.Dominance, _part("level", _LEVEL), trait=Trait.DOMINANCE),
+    Declaration(dynamics.Dominance, _part("level blocks", _LEVEL, _LOCK), trait=Trait.DOMINANCE),
     Declaration(surfaces.Restitution, _part("value code", _SHARE, _CODE),
                 Column("controls", "surface_restitution", -1.0), trait=Trait.RESTITUTION),
     Declaration(dynamics.MaxSpeed, _part("speed", _SPEED),

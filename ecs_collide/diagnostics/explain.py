@@ -258,15 +258,19 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
 def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield why one of two solid bodies does not move for the other, though it is dynamic."""
     both = [entity for entity in (first, second) if e.is_dynamic(entity)]
-    levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
+    ranks = {entity: e.of(entity).get(Dominance, Dominance(0)) for entity in both}
+    levels = {entity: (int(its.level), int(its.blocks)) for entity, its in ranks.items()}
     if len(set(levels.values())) == 2:
         lower, higher = sorted(both, key=levels.__getitem__)
         yield Finding(
             "dominance",
             (first, second),
-            f"entity {higher} has Dominance {levels[higher]} and entity {lower} "
-            f"{levels[lower]}: only entity {lower} gives way, unless something holds it",
+            f"entity {higher} has {ranks[higher]!r} and entity {lower} {ranks[lower]!r}: "
+            f"only entity {lower} gives way, unless something holds it",
         )
+    elif len(both) == 2 and ranks[first].blocks:
+        text = f"both have {ranks[first]!r}: they stop at each other, and neither pushes"
+        yield Finding("dominance", (first, second), text)
     for entity in both:
         locked = e.of(entity).get(LockedAxes)
         axes = [axis for axis in "xyz"[: e.dim] if locked is not None and getattr(locked, axis)]

@@ -122,7 +122,7 @@ _CONTROL_FLAGS = (
     "restitution_rule",  # a code of `CombineCode`, or 0 if not given
     "friction_rule",
 )
-_CONTROL_LONGS = ("rank",)  # dominance
+_CONTROL_LONGS = ("rank",)  # by dominance
 
 
 def _numbers_of(user: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The columns of dominance, locked axes, maximum speed and restitution.
 
-A body of a higher dominance outweighs all bodies of lower ones, as if its mass were infinite.
+A body of a higher rank outweighs all bodies of lower ones, as if its mass were infinite.  The rank
+is twice the level of its `Dominance`, plus 1 if it blocks.
 Most worlds use none of this, so the columns are not read until a body has such a component.
 """
 
@@ -53,7 +54,7 @@ class Controls:
     @cython.cfunc
     @cython.inline
     def rank_of(self, i: cython.Py_ssize_t) -> cython.longlong:
-        """Return the dominance of a body."""
+        """Return the rank of a body."""
         return self.rank[i] if self.any_rank else 0
 
     @cython.cfunc

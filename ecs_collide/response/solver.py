@@ -14,6 +14,10 @@ or held partner, an anchored cluster or one of a higher rank takes a member out 
 Next to a body of a higher dominance, one of a lower dominance is weightless.  It rebounds as from a
 wall, or moves with it.  If the lower one is anchored, or in a cluster of an even higher rank, the
 higher one gives way instead.
+
+Of two bodies that block, the faster one bounces off the slower one as off a wall, or takes its
+velocity before they merge.  If they run into each other, both do so as at a wall at rest.  What such
+bodies push blocks with them.  One that a wall drives pushes the other.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
 SHARED_ROUNDING = 2.0**-44  # of the velocities: by how much a shared velocity may be off
+BOTH = 2  # bodies that block have run into each other
 CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velocity
 
 
@@ -71,6 +76,7 @@ class Solver:
     # speed, and for the first time in the instant
     may_part: cython.bint
     parting: cython.double  # how fast gravity parts the present pair then, or 0
+    blocked: cython.int  # which of two bodies that block gives way to the other, -1 or `BOTH`
     # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
 
@@ -97,6 +103,7 @@ class Solver:
         j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
 
+        self.blocked = -1
         self.first_joins = m.is_dynamic[0] = b.dynamic_along(i, k)
         self.second_joins = m.is_dynamic[1] = b.dynamic_along(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
@@ -118,13 +125,65 @@ class Solver:
         m: ImpactState = self.impact
         rank: cython.longlong[::1] = self.bodies.controls.rank
         lower: cython.Py_ssize_t = i if rank[i] < rank[j] else j
+        common: cython.longlong = self.clusters.rank_with(i, k)
 
+        # An odd rank blocks.  A face that grows pushes all the same.
+        if common & 1 and common == self.clusters.rank_with(j, k) and not m.resizes:
+            self._block(k)
+            return
         if rank[i] == rank[j]:
             return
         is_held: cython.bint = self.clusters.is_anchored(lower, k)
         is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
         m.is_dynamic[0] = (lower == i) != is_held
         m.is_dynamic[1] = not m.is_dynamic[0]
+
+    def _block(self, k: cython.int) -> cython.void:
+        """Find which of two bodies that block gives way: the faster one, unless a wall drives it."""
+        m: ImpactState = self.impact
+        v1: cython.double = self._velocity_now(0)
+        v2: cython.double = self._velocity_now(1)
+        fast: cython.int = 0 if abs(v1) > abs(v2) else 1
+
+        if self._is_driven_by_wall(m.rows[fast], k):
+            return
+        if min(v1, v2) < 0.0 < max(v1, v2) and not self._is_driven_by_wall(m.rows[1 - fast], k):
+            self.blocked = BOTH
+            return
+        m.is_dynamic[1 - fast] = False
+        self.blocked = fast
+
+    def _velocity_now(self, n: cython.int) -> cython.double:
+        """Return the velocity of a body at this instant, along the normal."""
+        c: Clusters = self.clusters
+        i: cython.Py_ssize_t = self.impact.rows[n]
+
+        return c.at_instant(i, self.impact.axis, c.final_velocity(i, self.impact.axis))
+
+    def _stop_at_rest(self, restitution: cython.double) -> cython.void:
+        """Let two bodies that run into each other rebound, each as from a wall at rest."""
+        m: ImpactState = self.impact
+        v1: cython.double = self._velocity_now(0)
+        v2: cython.double = self._velocity_now(1)
+
+        for n in range(2):
+            v: cython.double = v2 if n else v1
+            m.impulse = max(m.impulse, self.bodies.mass[m.rows[n]] * (1.0 + restitution) * abs(v))
+            self.clusters.turn_freely(m.rows[n], m.axis, 0.0 - restitution * v)
+
+    def _take_velocity(self, n: cython.int) -> cython.void:
+        """Give body n the velocity of its partner at this instant."""
+        m: ImpactState = self.impact
+        velocity: cython.double = self._velocity_now(1 - n)
+
+        m.impulse += self.bodies.mass[m.rows[n]] * abs(velocity - self._velocity_now(n))
+        self.clusters.turn_freely(m.rows[n], m.axis, velocity)
+
+    def _is_driven_by_wall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the cluster of a body has an anchor that is static, kinematic or held."""
+        anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
+
+        return anchor >= 0 and (not self.bodies.dynamic[anchor] or self.bodies.on_hold[anchor])
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is not held, or is driven."""
@@ -205,12 +264,19 @@ class Solver:
         if m.resizes:
             if not self._resolve_faces(restitution, press):
                 return False
+        elif restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
+            self._stop_at_rest(restitution)
         elif restitution > 0.0 and (
             self._rebound(restitution) if press == 0.0 else self._part(restitution, press)
         ):
             pass
-        elif not self._join(i, j, m.axis):
-            return False
+        else:
+            if self.blocked == BOTH:
+                self._stop_at_rest(0.0)
+            elif self.blocked >= 0:
+                self._take_velocity(self.blocked)
+            if not self._join(i, j, m.axis):
+                return False
         if self.counts_loss:
             self.tangential.turn(restitution)
         if b.rare.is_used and not normal_only:
@@ -435,6 +501,7 @@ class Solver:
 
         if (
             self.parting > 0.0
+            or self.blocked >= 0
             or m.is_dynamic[0] != m.is_dynamic[1]
             or c.nodes[one].rank != c.nodes[other].rank
         ):

@@ -181,7 +181,7 @@ class RareReader:
             self._shape(i)
         self._find_pull(i)
         if self._has(i, self.dominance) and self.dominance.allows(i, VALUE):
-            c.rank[i] = int(self.dominance.seen[i, VALUE])
+            c.rank[i] = 2 * int(self.dominance.seen[i, VALUE]) + (self.dominance.seen[i, 1] == 1.0)
             c.any_rank |= c.rank[i] != 0
         if self._has(i, self.restitution) and self.restitution.allows(i, CODE):
             c.restitution_rule[i] = int(self.restitution.seen[i, CODE])

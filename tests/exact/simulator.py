@@ -255,6 +255,7 @@ class Simulator:
         self.impulse = Fraction(0)
         self.resolutions: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
+        self.blocked: dict[int, Fraction] = {}  # velocities at which those that block stop
         self.calm: set[tuple[int, int]] = set()
         self.crushed: set[tuple[int, int]] = set()
         self.lost: set[frozenset[int | None]] = set()
@@ -853,12 +854,16 @@ class Simulator:
         """Return who yields: a held body does not to one that does, unless that one is driven.
 
         Of two with another dominance only the lower one, or the higher one if what holds the
-        lower one is above it.
+        lower one is above it.  Of two that block only the faster one.
         """
         yielding = {n for n in pair if self._yields(n, k)}
         held = {n for n in yielding if n in self.saved}
         self.joining = yielding
+        self.blocked = {}
         if len(yielding) == 2 and not held:
+            ranks = {self.rank_with(n, k) for n in pair}
+            if len(ranks) == 1 and ranks.pop() % 2 and not self.resizes(pair, k):
+                return self._block(pair, k)
             lower, higher = sorted(pair, key=lambda n: self.bodies[n].level)
             if self.bodies[lower].level != self.bodies[higher].level:
                 cluster = self.clusters[k].get(lower)
@@ -874,6 +879,33 @@ class Simulator:
             if anchor is None or (anchor in self.saved and self.velocity[anchor][k] == 0):
                 self.joining = yielding - held
         return self.joining
+
+    def _block(self, pair: tuple[int, int], k: int) -> set[int]:
+        """Return the faster of two bodies that block, or both if a wall drives it.
+
+        If they run into each other, both stop.
+        """
+        slow, fast = sorted(pair, key=lambda n: abs(self.final(n, k)))
+        if self._has_wall(fast, k):
+            return set(pair)
+        if self.final(slow, k) * self.final(fast, k) < 0 and not self._has_wall(slow, k):
+            self.blocked = dict.fromkeys(pair, Fraction(0))
+            return set(pair)
+        self.blocked = {fast: self.final(slow, k)}
+        return {fast}
+
+    def _stop(self, k: int, restitution: Fraction) -> None:
+        """Let those that block rebound, each as from a wall."""
+        change = {n: (1 + restitution) * (to - self.final(n, k)) for n, to in self.blocked.items()}
+        for n in change:
+            self.impulse = max(self.impulse, self.bodies[n].mass * abs(change[n]))
+            self.change_alone(n, k, self.final(n, k) + change[n])
+
+    def _has_wall(self, i: int, k: int) -> bool:
+        """Return whether the group of a body has an anchor that is not dynamic, or held."""
+        cluster = self.clusters[k].get(i)
+        anchor = None if cluster is None else cluster.anchor
+        return anchor is not None and (anchor in self.saved or not self.bodies[anchor].is_dynamic)
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
@@ -935,6 +967,8 @@ class Simulator:
                 return CRUSHED
             if not merged:
                 self._exchange(pair, impact, restitution)
+        elif restitution > 0 and len(self.blocked) == 2:
+            self._stop(k, restitution)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
             pass
         elif not self._join(pair, impact):
@@ -1086,6 +1120,7 @@ class Simulator:
         """Let two bodies move as one, be there faces that grow or shrink in their groups."""
         i, j = pair
         k = impact.axis
+        self._stop(k, Fraction(0))
         clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
         if not any(cluster.resizes for cluster in clusters):
             return self._merge(i, j, k, impact.sign)
@@ -1332,7 +1367,7 @@ class Simulator:
             momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
             energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
             velocity = momentum / sum(masses.values())
-            if len(self.yielding) == 2:
+            if len(self.yielding) == 2 and not self.blocked:
                 self.loss = self.loss or 0
                 if all(len(cluster.members) == 1 or cluster.lasts for cluster in joining):
                     self.loss += energy - momentum * velocity

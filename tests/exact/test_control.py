@@ -82,7 +82,7 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
         crowd = [member(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
         for entity in crowd:
             if rng.random() < 0.4:
-                esper.add_component(entity, ec.Dominance(rng.choice([1, 2])))
+                esper.add_component(entity, ec.Dominance(*rng.choice([(1,), (2,), (2, True)])))
         if number % 3 == 0:
             box((7.0, 7.0), (0.5, 0.5))
         for step in range(6):

@@ -175,7 +175,7 @@ def create(body):
     if body.is_dynamic:
         kind = next(kind for kind, name in RESPONSES if name == body.response)
         parts.append(kind(float(body.restitution)) if kind is ec.Deflect else kind())
-        parts += [ec.Mass(float(body.mass)), ec.Dominance(body.level)]
+        parts += [ec.Mass(float(body.mass)), ec.Dominance(body.level // 2, body.level % 2)]
     mover(centre, half, [float(v) for v in body.velocity], *parts)
 
 

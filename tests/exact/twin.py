@@ -109,12 +109,17 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
         ec.Sensor in component,
         velocity is not None or growth is not None,
         [(a + b) / 2 for a, b in zip(low, high, strict=True)] != [*map(Fraction, centre)],
-        component[ec.Dominance].level if ec.Dominance in component else 0,
+        rank_of(component.get(ec.Dominance)),
         frozenset(k for k in range(dim) if locked[k]),
         None if bounce is None else Fraction(bounce.value),
         None if bounce is None or bounce.rule is None else bounce.rule.value,
         None if fastest is None else Fraction(fastest.speed),
     )
+
+
+def rank_of(dominance: ec.Dominance | None) -> int:
+    """Return twice the level of a body, plus 1 if it blocks."""
+    return 0 if dominance is None else 2 * dominance.level + dominance.blocks
 
 
 def _vector(component, dim):

@@ -745,6 +745,7 @@ def test_a_number_that_is_no_good_quarantines_the_body(part, name, value):
 
 def test_they_print_and_compare_by_what_was_given():
     assert repr(ec.Dominance(2)) == "Dominance(level=2)"
+    assert repr(ec.Dominance(2, blocks=True)) == "Dominance(level=2, blocks=True)"
     assert repr(ec.Restitution(0.5)) == "Restitution(value=0.5)"
     assert repr(ec.Friction(1, ec.CombineRule.MIN)) == "Friction(value=1.0, rule='min')"
     assert repr(ec.MaxSpeed(3)) == "MaxSpeed(speed=3.0)"
@@ -764,7 +765,7 @@ def test_explain_says_who_gives_way():
     text = str(space.explain(crate, player))
 
     assert {"dominance", "locked_axes"} <= causes
-    assert f"entity {player} has Dominance 1 and entity {crate} 0: only entity {crate}" in text
+    assert f"{player} has Dominance(level=1) and entity {crate} Dominance(level=0): only" in text
     assert f"entity {player} has LockedAxes: along y it never moves" in text
 
 
@@ -781,6 +782,70 @@ def test_a_partner_that_is_locked_along_the_normal_adds_no_energy(response):
     if response is ec.Slide:  # friction passes momentum on along the free axis
         assert velocity(first) == (0, 7)
         assert velocity(second) == (0, 7)
+
+
+def person(centre, half):
+    return mover(centre, half, (0,) * len(half), ec.Slide(), ec.Dominance(1, blocks=True))
+
+
+@pytest.mark.parametrize("fps", [30, 60, 144])
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("latest_first", [False, True])
+@pytest.mark.parametrize(
+    ("people", "crates", "ends"),
+    [
+        ([(0, 8), (5, 0)], [], [3, 5]),  # one walks into another, who stands
+        ([(0, 8), (10, -8)], [], [4, 6]),  # they run into each other
+        ([(0, 8), (5, 4)], [], [7, 9]),  # one catches up
+        ([(0, 8), (4, 0), (8, -4)], [], [2, 4, 6]),  # a row, from both ends
+        ([(0, 8), (9, 0)], [4], [5, 9]),  # with a crate between them
+        ([(0, 12), (20, -12)], [8, 12], [7, 13]),  # with two
+    ],
+)
+def test_people_who_block_stop_at_each_other_and_push_nobody(
+    fps, way, latest_first, people, crates, ends
+):
+    order = reversed(people) if latest_first else people
+    found = {x: person((way * x, 0), (1, 1)) for x, _ in order}
+    for x in crates:
+        mover((way * x, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+
+    for frame in range(fps):
+        if frame == fps // 2:
+            space.restore(space.snapshot())
+        for x, speed in people:
+            set_velocity(found[x], (way * speed, 0))
+        esper.process(1 / fps)
+
+    assert [way * position(found[x])[0] for x, _ in people] == pytest.approx(ends)
+
+
+def test_people_who_block_stand_on_each_other_and_a_lift_pushes_them():
+    space = ec.install(dim=3, gravity=(0, 0, -900), up=(0, 0, 1))
+    box((0, 0, -1), (50, 50, 1))
+    low, high = (person((0, 0, z), (1, 1, 1)) for z in (1, 3))
+    wall = mover((-20, 0, 2), (1, 9, 2), (40, 0, 0))
+
+    for frame in range(60):
+        set_velocity(low, (0, 0, 300 if frame < 20 else 0))  # it cannot jump beneath the other
+        esper.process(1 / 60)
+
+    beside = space.position_of(wall)[0] + 2
+    assert space.position_of(low) == pytest.approx((beside, 0, 1))
+    assert space.position_of(high) == pytest.approx((beside, 0, 3))
+
+
+def test_one_who_blocks_outweighs_the_others_of_its_level():
+    person, crate = (
+        mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1, blocks=blocks))
+        for x, v, blocks in ((0, 8, True), (4, 0, False))
+    )
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(person) == velocity(crate) == (8, 0)
 
 
 @pytest.mark.parametrize(
