@@ -6,7 +6,7 @@ import gc
 import importlib.util
 import itertools
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,13 +21,9 @@ from tests.volume import Volume, choose_examples
 
 _numbers = itertools.count()
 _PACKAGE = Path(backend.__file__).parents[1]
-# The test_*.py that are examples of every part, and take 15 seconds in all.
-QUICK = {
-    "body_table", "clocks", "close_calls", "components", "contact_queries", "contacts", "corner",
-    "custom_responses", "events", "filters", "growth", "handlers", "indices", "ldtk",
-    "optional_components", "rest_speed", "sensors", "snapshots", "sources_geometry", "space",
-    "space_queries", "sweep", "systems", "teleports", "tiled", "tiled_bodies", "tiled_files",
-}  # fmt: skip
+EXAMPLES = 3  # tests of each file in ``-m quick``, a case of each
+DEAR = {"testing", "_kernel", "test_architecture.py"}  # no examples: they would take half the time
+SHARE_COMPILED, SHARE_PURE = 20, 4  # every such case in pure Python, beside compiled ones and alone
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 
 
@@ -54,26 +50,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "volume: does more with --long, set by conftest.py")
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file for ``-m quick`` that has no quick tests."""
-    path = collection_path
-    if config.getoption("markexpr") != "quick" or not path.match("test_*.py"):
-        return None
-    has_quick = path.stem.removeprefix("test_") in QUICK or "mark.quick" in path.read_text("utf-8")
-    return None if has_quick else True
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the cases that are marked ``long`` to the long run; mark those that are quick.
 
     With ``--passed`` the tests that have passed in an earlier run are left out too.
     """
     for item in items:
-        if item.path.stem.removeprefix("test_") in QUICK:
-            item.add_marker(pytest.mark.quick)
         if does_more(item):
             item.add_marker(pytest.mark.volume)
     chosen = items if config.getoption("--long") else for_short_run(items)
+    for item in examples(chosen):
+        item.add_marker(pytest.mark.quick)
     passed: Path | None = config.getoption("--passed")
     if passed is not None and passed.exists():
         known = set(passed.read_text("utf-8").splitlines())
@@ -104,24 +91,61 @@ def does_more(item: pytest.Item) -> bool:
     )
 
 
+def examples(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return some cases of each file: the first one of each of its first tests.
+
+    Tests that repeat something are no examples.  Beside compiled kernels the first test of a file
+    runs in pure Python, too.
+    """
+    tests: defaultdict[Path, list[str]] = defaultdict(list)
+    seen = set()
+    chosen = []
+    for item in items:
+        if does_more(item) or not DEAR.isdisjoint(item.path.parts):
+            continue
+        test, life = item.nodeid.partition("[")[0], kernels_of(item)
+        of_file = tests[item.path]
+        if test not in of_file:
+            of_file.append(test)
+        n_tests = 1 if ec.COMPILED and life == "plain" else EXAMPLES
+        if of_file.index(test) < n_tests and (test, life) not in seen:
+            seen.add((test, life))
+            chosen.append(item)
+    return chosen
+
+
+def kernels_of(item: pytest.Item) -> str | None:
+    """Return which kernels a case runs with: compiled, plain, or None for those at hand."""
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get("kernels")
+
+
 def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return the cases of the short run.
 
     Of a test with many cases all run on the compiled kernels, and every twentieth in
     pure Python too, beginning with the first: that both give the same bits is
     what `tests/system/test_compiled_and_pure.py` and others show.  Those that are marked
-    ``slow_in_python`` leave pure Python to the long run.
+    ``slow_in_python`` leave pure Python to the long run.  Where there is only pure Python,
+    every fourth case runs.
     """
     counts: Counter[str] = Counter()
     chosen = []
     for item in items:
         if item.get_closest_marker("long"):
             continue
-        callspec = getattr(item, "callspec", None)
-        if ec.COMPILED and callspec is not None and callspec.params.get("kernels") == "plain":
-            test = item.nodeid.partition("[")[0]
+        life = kernels_of(item)
+        test = item.nodeid.partition("[")[0]
+        if ec.COMPILED:
+            if life == "plain":
+                counts[test] += 1
+                if counts[test] % SHARE_COMPILED != 1 or item.get_closest_marker("slow_in_python"):
+                    continue
+        elif life == "compiled":
+            continue
+        else:
             counts[test] += 1
-            if counts[test] % 20 != 1 or item.get_closest_marker("slow_in_python"):
+            if counts[test] % SHARE_PURE != 1:
                 continue
         chosen.append(item)
     return chosen

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 import conftest
 
 
@@ -35,11 +37,39 @@ def test_tests_that_have_passed_are_listed_and_left_out_of_the_next_run(tmp_path
     assert listed == [test.nodeid for test in tests]
 
 
+@pytest.mark.parametrize(
+    ("compiled", "short", "quick"),
+    [
+        (True, ["compiled-0", "compiled-1", "compiled-2", "plain-0"], ["compiled-0", "plain-0"]),
+        (False, ["plain-0"], ["plain-0"]),
+    ],
+)
+def test_runs_take_some_cases_in_pure_python_and_the_quick_one_a_case_of_each_life(
+    monkeypatch, compiled, short, quick
+):
+    monkeypatch.setattr(conftest.ec, "COMPILED", compiled)
+    cases = [f"{life}-{n}" for life in ("compiled", "plain") for n in range(3)]
+    tests = [item(f"tests/test_a.py::test_{k}[{case}]") for k in range(5) for case in cases]
+
+    chosen = conftest.for_short_run(tests)
+    examples = conftest.examples(chosen)
+
+    def cases_of(found, k):
+        return [each.nodeid[:-1].partition("[")[2] for each in found if f"_{k}[" in each.nodeid]
+
+    assert [cases_of(chosen, k) for k in range(5)] == [short] * 5
+    assert cases_of(examples, 0) == quick
+    assert cases_of(examples, 2) == quick[:1]  # in pure Python only the first test of a file
+    assert cases_of(examples, conftest.EXAMPLES) == []
+
+
 def item(nodeid: str) -> SimpleNamespace:
     """Return a test of pytest, as far as `conftest` reads it."""
+    kernels = nodeid.partition("[")[2].partition("-")[0]
     return SimpleNamespace(
         nodeid=nodeid,
         path=Path(nodeid.partition("::")[0]),
+        callspec=SimpleNamespace(params={"kernels": kernels}),
         add_marker=lambda mark: None,
         get_closest_marker=lambda name: None,
     )
