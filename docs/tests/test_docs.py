@@ -26,6 +26,7 @@ README = ROOT / "README.md"
 PAGES = [
     README,
     ROOT / "ecs_collide" / "GLOSSARY.md",
+    ROOT / "ecs_collide" / "RULES.md",
     ROOT / "tests" / "how_exactness_is_tested.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "demos").glob("*/*.md")),
@@ -392,6 +393,25 @@ def test_words_of_the_glossary_are_used_in_the_modules_that_it_names():
             source = (ROOT / "ecs_collide" / f"{module.replace('.', '/')}.py").read_text()
             used = [re.sub(r"^to ", "", word) for word in re.findall(r"\*(.*?)\*", words)]
             assert any(word in source for word in used), (words, module)
+
+
+def test_every_rule_has_a_function_and_tests_that_are_there():
+    rules = (ROOT / "ecs_collide" / "RULES.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.*?) \| (`.*?) \| (`.*?) \|$", rules, re.M)
+    exactness = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+    stated = re.findall(r"^\*\*(.*?)\*\*", exactness.partition("## The rules")[2], re.M)
+
+    assert {rule.removesuffix(".") for rule in stated} <= {rule for rule, _, _ in rows}
+    for rule, functions, tests in rows:
+        for path in re.findall(r"`(.*?)`", functions):
+            module, _, function = path.rpartition(".")
+            file = ROOT / "ecs_collide" / f"{module.replace('.', '/')}.py"
+            if not file.exists():  # a rule with a module of its own
+                file = ROOT / "ecs_collide" / f"{path.replace('.', '/')}.py"
+                function = ""
+            assert f"def {function}" in file.read_text("utf-8"), (rule, path)
+        for test in re.findall(r"`(.*?)`", tests):
+            assert (ROOT / "tests" / f"{test}.py").is_file(), (rule, test)
 
 
 def test_reference_for_code_hosts_is_made_from_the_docstrings():
