@@ -39,7 +39,7 @@ from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
-from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
+from ecs_collide.queries.queried_bodies import FindLeft, Immerse, QueriedBodies, TakeStrides
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
 from ecs_collide.queries.slope_lines import slope_ends
@@ -1456,6 +1456,11 @@ def plain_strides(
     return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
 
 
+def immersion(space: Space) -> tuple[Immerse, FindLeft]:
+    """Return the functions that let the zones of a space act: `Immersion.immerse`, `find_left`."""
+    return space._queried.immersion()
+
+
 def leave_gravity_to(space: Space, component: type) -> None:
     """Exempt bodies with a component from gravity and `Acceleration`: a system moves them."""
     space._registry.exempt_from_gravity(component)
@@ -1497,11 +1502,6 @@ def mean_velocity(
     """Return the mean velocity on an axis with which a step of `dt` seconds moves a body."""
     mean: float = space._state.timeline.gravity.mean_over(dt, velocity, acceleration, damping)
     return mean
-
-
-def is_as_stepped(space: Space) -> bool:
-    """Return whether no entity has come, gone or got other components since the step."""
-    return space._registry.index.is_current(space.world)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

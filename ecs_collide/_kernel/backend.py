@@ -47,6 +47,7 @@ _KERNEL_NAMES = (
     "step.type_marks",
     "queries.present_boxes",
     "queries.plain_strides",
+    "queries.immersion",
     "sync.body_lists",
     "step.lock",
     "step.state",
@@ -76,6 +77,7 @@ class Kernels(NamedTuple):
     type_marks: ModuleType
     present_boxes: ModuleType
     plain_strides: ModuleType
+    immersion: ModuleType
     body_lists: ModuleType
     lock: ModuleType
     state: ModuleType

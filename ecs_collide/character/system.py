@@ -58,8 +58,8 @@ class CharacterSteering(Steering):
         hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
-        wrong = find_wrong_zones()
         others = self._take_plain(found, dt) if dt > 0.0 else found
+        wrong = find_wrong_zones() if others else {}
         sound = self._sorted(others, wrong) if others else others
         if sound and dt > 0.0:
             self._take_strides(sound, dt, wrong)

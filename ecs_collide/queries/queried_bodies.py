@@ -10,17 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide.components.basics import Sensor
+from ecs_collide.components.basics import Disabled, Sensor, Velocity
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.components.filters import filter_numbers, filters_allow
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.esper_world import World
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.step.shared import SharedParts
+from ecs_collide.sync.registry import EXEMPT
 
 TakeStrides: TypeAlias = Callable[[list[Any], int, float], int]
+Immerse: TypeAlias = Callable[[list[Any], float], list[Any]]
+FindLeft: TypeAlias = Callable[[list[Any]], list[int]]
 
 
 def refuse_within_step(name: str, is_stepping: bool) -> None:
@@ -102,6 +106,30 @@ class QueriedBodies:
             return int(strides.take(found, n, dt, self.boxes, world.entities(kinds), world.dead()))
 
         return take
+
+    # -- zones --
+
+    def immersion(self) -> tuple[Immerse, FindLeft]:
+        """Return functions that let zones act on bodies; see `Immersion`."""
+        registry, domain = self._registry, self._domain
+        makers = tuple(kind.type for kind in registry.makers)
+        immersion = backend.kernels.immersion.Immersion(
+            self._state, registry.row_of, domain and domain.wrap, makers, Velocity, Immersed
+        )
+
+        def immerse(zones: list[Any], dt: float) -> list[Any]:
+            self._lock.refuse_others()
+            world, index = self._link.world, registry.index
+            noted: set[int] = set()
+            if not index.is_current(world):
+                noted.update(index.find_noted(world, world.probe.look(registry.types)))
+            new: list[Any] = immersion.immerse(
+                zones, dt, world.entities(registry.types), world.dead(), noted,
+                noted and self._presence.is_there(world), (Disabled, Sensor, Attached, *EXEMPT),
+            )  # fmt: skip
+            return new
+
+        return immerse, immersion.find_left
 
     # -- bodies and trees --
 

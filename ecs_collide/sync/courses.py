@@ -141,7 +141,9 @@ class Course:
 
         A body that is elsewhere first goes to its path, straight and at the path's speed.
         """
-        if not (way.read(position, way.at) and way.read(velocity, way.before)):
+        if not (
+            read_vector(position, way.dim, way.at) and read_vector(velocity, way.dim, way.before)
+        ):
             return  # the step reports numbers that are not sound
         self.read(path)
         self.find_place()
@@ -181,25 +183,6 @@ class Leg:
             self.wraps[k] = widths[k] is not None
             self.width[k] = widths[k] or 0.0
 
-    def read(self, component: Any, numbers: cython.p_double) -> cython.bint:
-        """Read the numbers of a `Position` or a `Velocity`; return whether they are sound."""
-        x: Any = getattr(component, "x", None)
-        y: Any = getattr(component, "y", None)
-        z: Any = getattr(component, "z", None) if self.dim == 3 else 0.0
-
-        if not (type(x) is float and type(y) is float and type(z) is float):
-            sound: Any = sound_vector(component, self.dim)
-            if sound is None:
-                return False
-            x, y, z = sound
-        numbers[0] = x
-        numbers[1] = y
-        numbers[2] = z
-        fine: cython.bint = True
-        for k in range(3):
-            fine &= -LARGEST <= numbers[k] <= LARGEST
-        return fine
-
     def find_way(self, place: cython.p_double) -> cython.double:
         """Find the way from the body to a place, the shorter one if the world wraps.
 
@@ -230,6 +213,26 @@ class Leg:
             velocity.y = self.way[1]
             if self.dim == 3:
                 velocity.z = self.way[2]
+
+
+def read_vector(component: Any, dim: cython.int, numbers: cython.p_double) -> cython.bint:
+    """Read the numbers of a `Position` or a `Velocity`; return whether they are sound."""
+    x: Any = getattr(component, "x", None)
+    y: Any = getattr(component, "y", None)
+    z: Any = getattr(component, "z", None) if dim == 3 else 0.0
+    fine: cython.bint = True
+
+    if not (type(x) is float and type(y) is float and type(z) is float):
+        sound: Any = sound_vector(component, dim)
+        if sound is None:
+            return False
+        x, y, z = sound
+    numbers[0] = x
+    numbers[1] = y
+    numbers[2] = z
+    for k in range(3):
+        fine &= -LARGEST <= numbers[k] <= LARGEST
+    return fine
 
 
 def nearest(number: cython.double) -> cython.double:
@@ -268,6 +271,11 @@ def turned(share: cython.double) -> tuple:
 def is_amount(value: Any) -> cython.bint:
     """Return whether a value is a plain number, 0 or more, at most 2**100."""
     return (type(value) is float or type(value) is int) and 0.0 <= value <= MOST_PULL
+
+
+def is_signed(value: Any) -> cython.bint:
+    """Return whether a value is a plain number within -2**100 and 2**100."""
+    return (type(value) is float or type(value) is int) and -MOST_PULL <= value <= MOST_PULL
 
 
 def lead_all(found: list, find_wrong: Any, dim: int, widths: tuple, dt: float) -> dict:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import esper
 
 import ecs_collide as ec
+from ecs_collide._kernel import backend
 from ecs_collide.components.immersed import Immersed
-from ecs_collide.diagnostics.findings import (
-    EXAMINERS,
-    Examination,
-    Finding,
-    finding_about,
-    moves_itself,
-)
-from ecs_collide.space import is_as_stepped, last_bounds
-from ecs_collide.steering import STEERING, Steering, add_steering, odd_about_space
-from ecs_collide.sync.fields import sound_vector
-from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
+from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.space import immersion
+from ecs_collide.steering import Holders, Steering, add_steering, odd_about_space
+from ecs_collide.zone.zone import FIELDS, Zone
 
 
 class ZoneSteering(Steering):
@@ -36,71 +29,30 @@ class ZoneSteering(Steering):
     kinds = (Zone, Immersed)
     rank = 1
 
+    def __init__(self, space: ec.Space) -> None:
+        super().__init__(space)
+        self.zones = Holders(space.world, (Zone,))
+        self.immersed = Holders(space.world, (Immersed,))
+        self.immerse, self.find_left = immersion(space)
+
     def steer(self, dt: float) -> None:
         """Write the `Immersed` of all bodies for the step that follows.
 
         The step skips and reports a zone with a number that is not finite, or with `drag` or `walk`
         below 0.
         """
-        wrong = find_wrong_zones()
+        zones = self.zones.find()
+        wrong = backend.kernels.immersion.find_wrong_among(zones, FIELDS.find_wrong)
         if wrong or self.has_refused:
             self.refuse(wrong)
+            zones = [found for found in zones if found[0] not in wrong]
         if not dt > 0.0:
             return
-        inside = self._find_bodies(wrong)
-        for entity, _ in esper.get_component(Immersed):
-            if entity not in inside:
-                esper.remove_component(entity, Immersed)
-        for entity, zones in inside.items():
-            self._immerse(entity, zones, dt)
-
-    def _find_bodies(self, wrong: Collection[int]) -> dict[int, list[tuple[Zone, Any]]]:
-        """Return the bodies to act on, each with its zones and their bounds."""
-        space = self.space
-        inside: dict[int, list[tuple[Zone, Any]]] = {}
-        for entity, zone in sorted(esper.get_component(Zone), key=lambda found: found[0]):
-            if entity not in space or entity in wrong:  # made since the last step, or skipped
-                continue
-            bounds = last_bounds(space, entity)
-            for contact in space.contacts(entity):
-                inside.setdefault(contact.other(entity), []).append((zone, bounds))
-        found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
-        if not is_as_stepped(space):
-            found = [each for each in found if _is_body_now(each)]
-        left = [kind for each in STEERING for kind in each.kinds if moves_itself(kind)]
-        kinds = space.body_kinds(found) & (ec.BodyKind.DYNAMIC | ec.BodyKind.SENSOR)
-        return {
-            entity: inside[entity]
-            for entity, kind in zip(found, kinds.tolist(), strict=True)
-            if kind == ec.BodyKind.DYNAMIC
-            and not any(esper.has_component(entity, own) for own in left)
-        }
-
-    def _immerse(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
-        """Write the effect of zones on a body for a step of `dt` seconds."""
-        space = self.space
-        velocity = sound_vector(esper.try_component(entity, ec.Velocity), space.dim)
-        if velocity is None:
-            return  # the step skips it
-        low, high = (
-            tuple(at + speed * dt / 2.0 for at, speed in zip(corner, velocity, strict=False))
-            for corner in last_bounds(space, entity)
-        )
-        medium = medium_of((low, high), zones, space.wrap)
-        flow = (part * medium.drag for part in medium.flow)
-        now = (*flow, medium.gravity, medium.drag)
-        known = esper.try_component(entity, Immersed)
-        if known is None:
-            esper.add_component(entity, Immersed(*now))
-        else:
-            known.x, known.y, known.z, known.gravity, known.drag = now
-
-
-def _is_body_now(entity: int) -> bool:
-    """Return whether a body of the last step is still a solid one, on and not attached."""
-    return esper.has_components(entity, ec.Position, ec.Extents) and not any(
-        esper.has_component(entity, kind) for kind in (ec.Disabled, ec.Sensor, ec.Attached)
-    )
+        new = self.immerse(zones, dt)
+        for entity in self.find_left(self.immersed.find()):
+            esper.remove_component(entity, Immersed)
+        for entity, numbers in new:
+            esper.add_component(entity, Immersed(*numbers))
 
 
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:

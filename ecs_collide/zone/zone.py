@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import esper
 
+from ecs_collide._kernel import backend
 from ecs_collide.events import Vector
 from ecs_collide.sync.fields import AMOUNT, SIGNED, NumberFields
 from ecs_collide.sync.quarantine import Wrong
@@ -79,12 +79,9 @@ FIELDS = NumberFields(
 
 def find_wrong_zones() -> dict[int, Wrong]:
     """Return the wrong field of each entity whose `Zone` has a number out of its bounds."""
-    found = {}
-    for entity, zone in esper.get_component(Zone):
-        wrong = FIELDS.find_wrong(zone)
-        if wrong is not None:
-            found[entity] = wrong
-    return found
+    zones = [(entity, (zone,)) for entity, zone in esper.get_component(Zone)]
+    wrong: dict[int, Wrong] = backend.kernels.immersion.find_wrong_among(zones, FIELDS.find_wrong)
+    return wrong
 
 
 class Medium(NamedTuple):
@@ -131,33 +128,6 @@ def medium_of(
     wrap : sequence of float or None, optional
         As `Space.wrap`.
     """
-    effects = [(1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)]
-    for zone, bounds in zones:
-        part = _part_inside(box, bounds, wrap)
-        effects.append(
-            (
-                part * (zone.gravity - 1.0 - zone.buoyancy),
-                *(part * zone.drag, part * (zone.walk - 1.0), part * (zone.buoyancy > 0.0)),
-                *(part * zone.flow_x, part * zone.flow_y, part * zone.flow_z),
-            )
-        )
-    gravity, drag, walk, afloat, x, y, z = map(math.fsum, zip(*effects, strict=True))
+    found = [(zone, bounds) for zone, bounds in zones]
+    gravity, afloat, drag, walk, x, y, z = backend.kernels.immersion.effect_of(box, found, wrap)
     return Medium(gravity, drag, (x, y, z), max(walk, 0.0), min(afloat, 1.0))
-
-
-def _part_inside(
-    box: tuple[Vector, Vector],
-    zone: tuple[Vector, Vector],
-    wrap: Sequence[float | None] | None,
-) -> float:
-    """Return the part of a box that is inside another one; a box without width is a point."""
-    part = 1.0
-    for k, (low, high, start, end) in enumerate(zip(*box, *zone, strict=True)):
-        shift = 0.0
-        if wrap is not None and (width := wrap[k]) is not None:  # to the nearest image
-            shift = width * round(((low + high) - (start + end)) / 2.0 / width)
-        shared = min(high, end + shift) - max(low, start + shift)
-        if shared < 0.0:
-            return 0.0
-        part *= shared / (high - low) if high > low else 1.0
-    return part

@@ -232,7 +232,14 @@ def lift(k: int) -> int:
     return box((40 * k, 0), (5, 5), ec.Velocity(0, 0), path)
 
 
-@pytest.mark.parametrize("make", [lift])
+def crate(k: int) -> int:
+    """Create a body in two pools, which have a body in them."""
+    for depth in (0, 9):
+        box((60 * k, depth), (20, 30), ec.Sensor(), ec.Zone(buoyancy=1.2, drag=k), ec.Fixed())
+    return box((60 * k, 0), (5, 5), ec.Velocity(0, 0), ec.Slide())
+
+
+@pytest.mark.parametrize("make", [lift, crate])
 def test_a_quiet_step_makes_no_call_for_each(only_compiled, world, make):
     found = []
     for n in (1, 100):
