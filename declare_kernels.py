@@ -23,11 +23,16 @@ an import from a module beside a ``.pxd``         the functions of a C header
 a type from another module                        a Python object
 ================================================  =================================================
 
-For ``motion/bodies.py`` this writes ``motion/bodies.pxd`` and ``motion/bodies.py`` below
-``build/generated``.  The ``.py`` has the source's lines under the same numbers, without the
-declarations, which are in the ``.pxd``, and with the types of loop variables behind docstrings.  A
-file whose text stays the same is not written again.  So a kernel is compiled again only if its
-source, or a declaration that it uses, has changed.
+For ``motion/bodies.py`` this writes three files below ``build/generated``:
+
+- ``bodies/ecs_collide/motion/bodies.py`` has the source's lines under the same numbers, without the
+  declarations, and with the types of loop variables behind docstrings.
+- ``bodies.pxd`` beside it has all declarations, for the compilation of this kernel.
+- ``ecs_collide/motion/bodies.pxd`` is for other kernels.  It leaves out methods whose names no
+  other kernel uses; they are the last ones in both.
+
+A file whose text stays the same is not written again.  So a kernel is compiled again only if its
+source, or a declaration for it, has changed.
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ import hashlib
 import math
 import re
 import textwrap
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,6 +125,11 @@ class Kernel:
     functions: dict[str, Function] = field(default_factory=dict)
     methods: dict[str, dict[str, Function]] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)  # C functions that other kernels call
+    nodes: list[ast.AST] = field(default_factory=list)  # all of the tree
+
+    def __post_init__(self) -> None:
+        """List the nodes once; they are gone through several times."""
+        self.nodes = list(ast.walk(self.tree))
 
     def fail(self, node: ast.AST, message: str) -> DeclarationError:
         """Return the error for a place in the source."""
@@ -141,17 +152,24 @@ def generate(package: Path) -> dict[str, str]:
     return Declarations(package).files()
 
 
-def write(package: Path, folder: Path) -> None:
-    """Write the generated files into a folder, and remove files of kernels that no longer exist."""
-    files = generate(package)
+def write(package: Path, folder: Path) -> dict[str, int]:
+    """Write the generated files into a folder, and remove files of kernels that no longer exist.
+
+    Return the checksum of each file of the package that the kernels are made of, by its path.
+    """
+    declarations = Declarations(package)
+    files = declarations.files()
     for name, text in files.items():
         path = folder / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-    for path in folder.rglob("*.p*"):
-        if path.relative_to(folder).as_posix() not in files:
+    for path in [*folder.rglob("*.p*"), *folder.rglob("*.c")]:
+        source = path.with_suffix(".py") if path.suffix == ".c" else path
+        is_of_all = path.name.startswith("_")
+        if not is_of_all and source.relative_to(folder).as_posix() not in files:
             path.unlink()
+    return declarations.checksums()
 
 
 class Declarations:
@@ -171,15 +189,24 @@ class Declarations:
             for module, alias in self.imports(kernel):
                 if module in self.kernels and alias.name in self.kernels[module].functions:
                     self.kernels[module].exported.add(alias.name)
+        self.bases = {
+            ast.unparse(base)
+            for kernel in self.kernels.values()
+            for node in kernel.classes.values()
+            for base in node.bases
+        }
+        self.members = {name: _members_in(kernel.nodes) for name, kernel in self.kernels.items()}
         self.inference = Inference(self)
         for key in self.inference.reasons:
             self.function(key).let_raise()
 
     def files(self) -> dict[str, str]:
         """Return the text of each generated file."""
-        pxds, sources = {}, {}
+        pxds, own, sources = {}, {}, {}
         for kernel in self.kernels.values():
-            pxds[kernel.name] = self._pxd(kernel)
+            names = self._used_elsewhere(kernel)
+            pxds[kernel.name] = self._pxd(kernel, names, is_own=False)
+            own[kernel.name] = self._pxd(kernel, names, is_own=True)
             sources[kernel.name] = self._source(kernel)
         for module, numbers in self.numbers.items():
             if numbers and module not in self.kernels:
@@ -193,14 +220,39 @@ class Declarations:
         files |= {name: text for name, text in headers.items() if name.endswith(".pxd")}
         for name, text in sources.items():
             used = sorted(self._used_by(name))
-            parts = [text, *(pxds[each] for each in used if each in pxds)]
+            parts = [text, own[name], *(pxds[each] for each in used if each in pxds)]
             parts += [headers[each] for each in sorted(self._headers_of(used, headers))]
             digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            files["/".join(name.split(".")) + ".py"] = text.replace("DIGEST", f'"{digest}"', 1)
+            source = source_of(name)
+            files[source.as_posix()] = text.replace("DIGEST", f'"{digest}"', 1)
+            files[source.with_suffix(".pxd").as_posix()] = own[name]
         for folder in {Path(name).parent for name in list(files)}:
-            for each in [folder, *folder.parents][:-1]:
-                files[(each / "__init__.py").as_posix()] = ""
+            for each in [folder, *folder.parents]:
+                if self.package.name in each.parts:
+                    files[(each / "__init__.py").as_posix()] = ""
         return files
+
+    def checksums(self) -> dict[str, int]:
+        """Return the checksum of each file that the kernels are made of, by its path."""
+        names = [name for name, numbers in self.numbers.items() if numbers]
+        files = [
+            self.package.parent.joinpath(*name.split(".")).with_suffix(".py") for name in names
+        ]
+        files += [kernel.path for kernel in self.kernels.values()]
+        files += [*self.package.rglob("*.pxd"), *self.package.rglob("*.h")]
+        return {
+            path.relative_to(self.package).as_posix(): zlib.crc32(path.read_bytes())
+            for path in sorted({*files})
+        }
+
+    def _used_elsewhere(self, kernel: Kernel) -> set[str]:
+        """Return the names of members that other kernels use, if only of another class."""
+        found = [names for name, names in self.members.items() if name != kernel.name]
+        for functions in [kernel.functions, *kernel.methods.values()]:
+            for each in functions.values():
+                if each.is_in_pxd:
+                    found.append(_members_in(list(ast.walk(each.node))))
+        return set().union(*found)
 
     def _used_by(self, name: str) -> set[str]:
         """Return the modules whose declarations the compilation of a kernel uses."""
@@ -409,8 +461,16 @@ class Declarations:
                 fields.append(f"    {before}{mark}{kind} {each.target.id}{sizes}")
         return fields
 
-    def _pxd(self, kernel: Kernel) -> str:
-        lines = ["cimport cython", *self._cimports(kernel)]
+    def _pxd(self, kernel: Kernel, used: set[str], is_own: bool) -> str:
+        """Return the declarations of a kernel, for its own compilation or for other kernels."""
+        methods = {}
+        for owner, functions in kernel.methods.items():
+            names = sorted(functions, key=lambda name: name not in used)
+            n_used = len(used & functions.keys())
+            # The table of methods is a field: a class has it in both, or in neither.
+            is_whole = is_own or owner in self.bases or not n_used
+            methods[owner] = names if is_whole else names[:n_used]
+        lines = ["cimport cython", *self._cimports(kernel, methods)]
         lines += self._constants(kernel.constants)
         for name, node in kernel.structs.items():
             lines += [f"cdef struct {name}:", *self._fields(kernel, node, "")]
@@ -419,8 +479,9 @@ class Declarations:
             lines += ["@cython.final"] if "cython.final" in _decorators(node) else []
             bases = f"({', '.join(ast.unparse(base) for base in node.bases)})" if node.bases else ""
             body = self._fields(kernel, node, "cdef ")
-            for each, function in kernel.methods[name].items():
+            for each in methods[name]:
                 if each not in inherited:
+                    function = kernel.methods[name][each]
                     body += ["    " + line for line in self._declared(kernel, function)]
             lines += [f"cdef class {name}{bases}:", *(body or ["    pass"])]
         for name in sorted(kernel.exported):
@@ -442,13 +503,15 @@ class Declarations:
         body = "\n".join([*self._loops(function.node), body])
         return [f"{declared}:", *textwrap.indent(body, "    ").split("\n")]
 
-    def _cimports(self, kernel: Kernel) -> list[str]:
+    def _cimports(self, kernel: Kernel, methods: dict[str, list[str]]) -> list[str]:
         """Return the imports of the types that the declarations name."""
         named: set[str] = set()
         for node in [*kernel.structs.values(), *kernel.classes.values()]:
             parts: list[ast.AST | None] = list(node.bases)
             parts += [each.annotation for each in node.body if isinstance(each, ast.AnnAssign)]
-            for function in kernel.methods.get(node.name, {}).values():
+            for function in (
+                kernel.methods[node.name][name] for name in methods.get(node.name, ())
+            ):
                 parts += [function.node.returns]
                 parts += [each.annotation for each in function.node.args.args]
                 parts += function.node.body if function.is_in_pxd else []
@@ -570,7 +633,7 @@ class Declarations:
 
     def _declare_loops(self, kernel: Kernel, lines: list[str]) -> None:
         """Declare the variables of loops behind the docstring of each function."""
-        for node in ast.walk(kernel.tree):
+        for node in kernel.nodes:
             if isinstance(node, ast.FunctionDef) and (loops := self._loops(node)):
                 first = node.body[0]
                 if not ast.get_docstring(node):
@@ -585,7 +648,7 @@ class Declarations:
         known = {*kernel.constants}
         for module, _ in self.imports(kernel):
             known.update(self._numbers_in(module))
-        for node in ast.walk(kernel.tree):
+        for node in kernel.nodes:
             if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
                 continue
             enum, number = node.value.id, node.value.end_lineno or 0
@@ -686,6 +749,17 @@ def _members_by_enum(numbers: dict[str, tuple[str, int | float]]) -> dict[str, S
         if dot:
             setattr(found.setdefault(enum, SimpleNamespace()), member, value)
     return found
+
+
+def source_of(name: str) -> Path:
+    """Return the generated source of a kernel, below the folder for generated files."""
+    parts = name.split(".")
+    return Path(parts[-1], *parts).with_suffix(".py")
+
+
+def _members_in(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names that stand behind a dot."""
+    return {each.attr for each in nodes if isinstance(each, ast.Attribute)}
 
 
 def _decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:

@@ -181,7 +181,7 @@ class Inference:
         if kernel.name not in self._origins:
             self._origins[kernel.name] = {
                 alias.asname or alias.name: node.module or ""
-                for node in ast.walk(kernel.tree)
+                for node in kernel.nodes
                 if isinstance(node, ast.ImportFrom)
                 for alias in node.names
             }

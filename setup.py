@@ -2,8 +2,9 @@
 
 A kernel is a file of the package that imports cython.  `declare_kernels` writes the input of
 Cython into ``build/generated``.  Each kernel becomes an object file, and all are linked to one
-binary, ``ecs_collide/_kernels``, whose docstring names them: one file to find and to map, and the
-code of a step lies together in it.
+binary, ``ecs_collide/_kernels``: one file to find and to map, and the code of a step lies together
+in it.  Its docstring names the kernels in the first line, and in each further one a file that they
+are made of and the checksum of its text.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
@@ -53,20 +54,8 @@ DIRECTIVES = {
 # No fused multiply-add: it would change the last bits of a result.
 # No propagation of value ranges: it takes 5 % of the build, and the kernels gain nothing by it.
 FLAGS = ["-g0", "-ffp-contract=off", "-fno-trapping-math", "-fno-tree-vrp"]
-# Compiled with -O3.  With -O2 those with long loops take 5 to 13 % more instructions, and those
-# that resolve impacts 4 % more time in a crowd; others gain nothing by it.
-LONG_LOOPS = {"id_map", "nodes", "pair_cache", "reader", "rebuild"}
-RESOLVERS = {
-    "bodies", "closing", "clusters", "impact_loop", "impact_state", "pair_table", "solver",
-    "timeline",
-}  # fmt: skip
-# Compiled with -O1, in two thirds of the time: what few steps call, or for few bodies.
-SELDOM = {
-    SHARED, BINARY, "attachments", "body_lists", "controls", "dense_nodes",
-    "edges", "holding", "images", "lock", "pair_cache", "present_boxes", "rare_reader", "records",
-    "resizing", "settling", "sleeping", "state", "type_marks", "undo", "ways_out", "world_diff",
-    "world_probe",
-}  # fmt: skip
+# In the source of a kernel, with the reason; the others are compiled with -O2.
+LEVEL = re.compile(r"^# Compiled with (-O\d)", re.M)
 
 
 def read_version(package: Path = PACKAGE) -> str:
@@ -113,7 +102,7 @@ if __name__ == "__main__":
         def build_extension(self, binary: setuptools.Extension) -> None:
             """Build the binary; without a compiler, fail before anything is translated."""
             self.probe_compiler()
-            declare_kernels.write(PACKAGE, GENERATED)
+            checksums = declare_kernels.write(PACKAGE, GENERATED)
             kernels = self.translate()
             # The longest first: the last one then keeps no core waiting.
             kernels.sort(key=lambda kernel: -Path(kernel.sources[0]).stat().st_size)
@@ -121,7 +110,9 @@ if __name__ == "__main__":
                 objects = list(threads.map(self.compile, kernels))
             names = [kernel.name.removeprefix(f"{PACKAGE}.") for kernel in kernels]
             index = GENERATED / PACKAGE / f"{BINARY}.c"
-            index.write_text(INDEX.replace("NAMES", " ".join(sorted(names))), "utf-8")
+            lines = [f"{path} {checksum}" for path, checksum in checksums.items()]
+            told = "\\n".join([" ".join(sorted(names)), *lines])
+            index.write_text(INDEX.replace("NAMES", told), "utf-8")
             objects.append(self.compile(setuptools.Extension(binary.name, [index.as_posix()])))
             strip = sys.platform == "linux" and not self.inplace
             self.compiler.link_shared_object(
@@ -151,16 +142,17 @@ if __name__ == "__main__":
             """Translate each kernel that has changed, or that uses a changed one, to C."""
             from Cython.Build import cythonize
 
-            # Syntax trees are large and refer to each other: collected less often, they take a
-            # quarter less time, and at most 130 MB more.
-            gc.set_threshold(1_000_000)
-            sources = [PACKAGE / f"{SHARED}.c", *declare_kernels.find_kernels(PACKAGE)]
+            # Syntax trees are large and refer to each other.  Never collected, they take a third
+            # less time, and 1.1 GB, shared by the processes.
+            gc.disable()
+            sources = {f"{PACKAGE}.{SHARED}": PACKAGE / f"{SHARED}.c"}
+            for kernel in declare_kernels.find_kernels(PACKAGE):
+                name = ".".join(kernel.with_suffix("").parts)
+                sources[name] = declare_kernels.source_of(name)
             return cythonize(
                 [
-                    setuptools.Extension(
-                        ".".join(source.with_suffix("").parts), [(GENERATED / source).as_posix()]
-                    )
-                    for source in sources
+                    setuptools.Extension(name, [(GENERATED / source).as_posix()])
+                    for name, source in sources.items()
                 ],
                 include_path=[str(GENERATED)],
                 nthreads=self.parallel,
@@ -192,9 +184,11 @@ if __name__ == "__main__":
 
     def level_for(source: Path) -> str:
         """Return how much the compiler is to optimize; Cython's own code need not be fast."""
-        if source.stem in SELDOM:
+        kernel = source.with_suffix(".py")
+        if not kernel.exists():
             return "-O1"
-        return "-O3" if source.stem in LONG_LOOPS | RESOLVERS else "-O2"
+        stated = LEVEL.search(kernel.read_text("utf-8"))
+        return stated[1] if stated else "-O2"
 
     if BUILD not in ("", "pure", "abi3", "bounds"):
         raise SystemExit(f"ECS_COLLIDE_BUILD={BUILD}: must be pure, abi3 or bounds, or not be set")

@@ -1,5 +1,6 @@
 """What each step asks of its esper world, in a kernel, because a call of Python would cost more."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

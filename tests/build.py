@@ -20,5 +20,6 @@ def find_stale(package: Path, compiled: Mapping[str, ModuleType]) -> list[str]:
     return [
         name
         for name, module in compiled.items()
-        if f'__digest__ = "{module.__digest__}"' not in generated[f"{name.replace('.', '/')}.py"]
+        if f'__digest__ = "{module.__digest__}"'
+        not in generated[declare_kernels.source_of(name).as_posix()]
     ]

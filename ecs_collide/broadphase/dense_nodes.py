@@ -11,6 +11,7 @@ The count of a node applies to each of its bodies.  It is added to the bodies at
 Invariant: the number of pairs and all counts equal the results of a test of each pair.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

@@ -17,6 +17,7 @@ far from the edge and have none.  A body has a *long path* if its path is longer
 Its pairs are searched along the path, part by part, and only from its side.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from math import ceil, floor

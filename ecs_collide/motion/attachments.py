@@ -14,6 +14,7 @@ Owners' paths are computed before `start`; pairs are found after it.  A box neve
 of its owner.  Invariant: when a pair of a box is swept, the box follows its owner's current path.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from math import floor

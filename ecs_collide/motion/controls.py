@@ -5,6 +5,7 @@ is twice the level of its `Dominance`, plus 1 if it blocks.
 Most worlds use none of this, so the columns are not read until a body has such a component.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from math import sqrt

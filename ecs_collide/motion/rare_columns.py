@@ -4,6 +4,7 @@ They are not read until the first body needs one, and the column `traits` marks 
 them each body uses.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython

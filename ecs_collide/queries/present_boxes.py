@@ -5,6 +5,7 @@ go into the tree.  This is `sync.reader` without the parts of a step: no motion,
 nothing to put back.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

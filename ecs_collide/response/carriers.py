@@ -25,6 +25,7 @@ Invariant between steps: the velocity of a rider in the world is its `Velocity` 
 its `Velocity`.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython

@@ -4,6 +4,7 @@ All members of a tree get one velocity.  A member that has too much momentum for
 on, through the link by which the walk has reached it.  So do the members behind it, through it.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

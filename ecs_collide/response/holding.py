@@ -13,6 +13,7 @@ Invariant: while `Bodies.on_hold` of a body is 1, `velocity` and `growth` are 0 
 drives it, and `Bodies.saved_motion` has its own values.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython

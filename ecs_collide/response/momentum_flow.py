@@ -3,6 +3,7 @@
 The links of a tree alone often would have to pull, because other contacts carry the load.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

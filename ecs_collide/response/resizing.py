@@ -5,6 +5,7 @@ shifted one.  If they are one cluster, or both have an anchor, `Projection` lets
 If they rebound, gravity parts them, one is held, or that fails, they exchange these velocities.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

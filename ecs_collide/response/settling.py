@@ -9,6 +9,7 @@ floor of tiles would be stopped at the side of the next tile.
     |  |  |  |
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

@@ -16,6 +16,7 @@ the instant has done before.  The projections are by Gauss and Seidel; see Erleb
 methods for linear complementarity problems in physics-based animation" (2013).
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython

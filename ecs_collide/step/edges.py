@@ -1,5 +1,6 @@
 """Bring bodies back into a world that wraps, between `Timeline.finish` and the write-back."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

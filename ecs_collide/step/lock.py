@@ -4,6 +4,7 @@ An exception such as Ctrl-C may come between any two lines of Python, so the ent
 remain after it has left.  Only the thread's stack decides whether it is still inside.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 import inspect

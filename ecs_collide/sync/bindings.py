@@ -9,6 +9,7 @@ An attribute that is not a slot may round a value that is written into it.
 `components.attributes` then stores the exact number, and only such attributes are read back.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from math import copysign, floor

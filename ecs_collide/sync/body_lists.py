@@ -4,6 +4,7 @@ Most steps meet no new body, and none that the game has put elsewhere.  `BodyLis
 whether there is anything to do for the registry besides reading and writing components.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from bisect import bisect_right

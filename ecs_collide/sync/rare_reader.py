@@ -1,5 +1,6 @@
 """Copy the numbers of components that only some bodies have into columns."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython

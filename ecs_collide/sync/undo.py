@@ -4,6 +4,7 @@ The step that follows reads everything anew.  It finds what the game has changed
 components with the numbers of the last complete step, so these are put back too.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

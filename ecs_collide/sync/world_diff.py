@@ -3,6 +3,7 @@
 By identity: an added, removed or replaced component differs from the cached one.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

@@ -124,8 +124,13 @@ class Tower:
         """Return a number."""
         return floor(half(WIDE))
 '''
-LOWER_FILES = {"low/lower.py", "low/lower.pxd"}
-UPPER_FILES = {"high/upper.py"}
+LOWER_SOURCE, UPPER_SOURCE = "lower/toy/low/lower.py", "upper/toy/high/upper.py"
+ALL_OF_LOWER = {LOWER_SOURCE, "lower/toy/low/lower.pxd", "toy/low/lower.pxd"}
+
+
+def path_of(name):
+    """Return the name of the generated source of a kernel."""
+    return build.declare_kernels.source_of(name).as_posix()
 
 
 @pytest.fixture
@@ -149,8 +154,9 @@ def package(tmp_path):
 
 
 def declared(package, name):
-    """Return the lines of a generated .pxd."""
-    return build.declare_kernels.generate(package)[f"toy/{name}.pxd"].splitlines()
+    """Return the lines of the .pxd for the compilation of a kernel."""
+    path = path_of(f"toy.{name.replace('/', '.')}").replace(".py", ".pxd")
+    return build.declare_kernels.generate(package)[path].splitlines()
 
 
 def edit(package, name, old, new):
@@ -211,7 +217,7 @@ def test_subclass_of_a_set_stays_a_class_of_python(package):
     files = build.declare_kernels.generate(package)
 
     assert "Names" not in files["toy/low/lower.pxd"]
-    assert "\n\n\nclass Names(set):\n" in files["toy/low/lower.py"]
+    assert "\n\n\nclass Names(set):\n" in files[path_of("toy.low.lower")]
 
 
 def test_method_that_a_base_declares_is_not_declared_again(package):
@@ -220,12 +226,32 @@ def test_method_that_a_base_declares_is_not_declared_again(package):
     assert lines.index("    cdef double weigh(self, int i) noexcept") < lines.index("@cython.final")
 
 
+def test_other_kernels_see_the_methods_whose_names_they_use_before_those_of_the_kernel(package):
+    edit(package, "high/upper.py", "half(WIDE)", "half(WIDE) + self.heap.top()")
+    files = build.declare_kernels.generate(package)
+    heap = [
+        re.findall(r"cdef \S+ \S+ (\w+)\(|cpdef \S+ (\w+)\(", text.partition("class Heap")[2])
+        for text in (files["toy/low/lower.pxd"], files["lower/toy/low/lower.pxd"])
+    ]
+
+    assert "".join(heap[0][0]) == "top"
+    assert "count(" not in files["toy/low/lower.pxd"]
+    assert heap[1][: len(heap[0])] == heap[0]
+    assert len(heap[1]) > len(heap[0])
+
+
+def test_class_without_methods_for_others_keeps_its_table_of_methods(package):
+    files = build.declare_kernels.generate(package)
+
+    assert "count(" in files["toy/low/lower.pxd"]
+
+
 def test_generated_source_has_each_line_under_its_number(package):
     generated = build.declare_kernels.generate(package)
 
     for name in ("low/lower", "high/upper"):
         before = (package / f"{name}.py").read_text("utf-8").splitlines()
-        after = generated[f"toy/{name}.py"].splitlines()
+        after = generated[path_of(f"toy.{name.replace('/', '.')}")].splitlines()
         assert len(before) == len(after)
         for old, new in zip(before, after, strict=True):
             in_c = old.replace("-> cython.void:", "-> cython.int:")
@@ -237,7 +263,7 @@ def test_generated_source_has_each_line_under_its_number(package):
 def test_function_that_may_raise_and_returns_nothing_returns_0_in_c(package):
     edit(package, "low/lower.py", "assert n", "if n:\n            return\n        assert other")
 
-    source = build.declare_kernels.generate(package)["toy/low/lower.py"]
+    source = build.declare_kernels.generate(package)[path_of("toy.low.lower")]
 
     assert "def grow(self, n: cython.Py_ssize_t, other: Heap) -> cython.int:" in source
     assert "        if n:\n            return 0\n        assert other\n" in source
@@ -258,7 +284,7 @@ def test_other_kernels_get_the_body_of_an_inline_function_with_a_public_name(pac
     assert "cdef inline double half(double x) noexcept:\n    return x / 2\n" in declarations
     assert "\nfrom toy.vectors cimport lowest\n" in declarations
     assert "    cdef int _own(self) noexcept\n" in declarations
-    assert re.findall("def (_own|top|half)", files["toy/low/lower.py"]) == ["_own"]
+    assert re.findall("def (_own|top|half)", files[path_of("toy.low.lower")]) == ["_own"]
 
 
 def test_kernel_takes_c_names_from_a_kernel_as_c_and_those_of_python_from_its_twin(package):
@@ -270,7 +296,7 @@ def test_kernel_takes_c_names_from_a_kernel_as_c_and_those_of_python_from_its_tw
     )
     edit(package, "high/upper.py", "Heap, half", "Heap, half, list_all")
 
-    source = build.declare_kernels.generate(package)["toy/high/upper.py"]
+    source = build.declare_kernels.generate(package)[path_of("toy.high.upper")]
 
     assert "from cython.cimports.libc.math import floor\n" in source
     assert (
@@ -298,22 +324,22 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(package, old, new, mes
     ("name", "old", "new", "written"),
     [
         ("numbers.py", "'y'", "'z'", set()),
-        ("high/upper.py", "Return a number", "Return the number", UPPER_FILES),
-        ("low/lower.py", "x / 3", "x / 4", {"low/lower.py"}),
-        ("low/lower.py", "5\n", "6\n", {"low/lower.py", "low/lower.pxd", "high/upper.py"}),
+        ("high/upper.py", "Return a number", "Return the number", {UPPER_SOURCE}),
+        ("low/lower.py", "x / 3", "x / 4", {LOWER_SOURCE}),
+        ("low/lower.py", "5\n", "6\n", {*ALL_OF_LOWER, UPPER_SOURCE}),
         (
             "low/lower.py",
             "lowest(3)",
             "lowest(5)",
-            {"low/lower.py", "low/lower.pxd", "high/upper.py"},
+            {*ALL_OF_LOWER, UPPER_SOURCE},
         ),
         (
             "numbers.py",
             "32",
             "16",
-            {"numbers.pxd", "low/lower.py", "low/lower.pxd", "high/upper.py"},
+            {"toy/numbers.pxd", *ALL_OF_LOWER, UPPER_SOURCE},
         ),
-        ("vectors.h", "int mask", "int bits", {"low/lower.py", "high/upper.py"}),
+        ("vectors.h", "int mask", "int bits", {LOWER_SOURCE, UPPER_SOURCE}),
     ],
 )
 def test_edit_changes_the_files_of_those_kernels_that_depend_on_it(
@@ -329,7 +355,7 @@ def test_edit_changes_the_files_of_those_kernels_that_depend_on_it(
     build.declare_kernels.write(package, folder)
 
     changed = {path for path in files if path.stat().st_mtime != 1_000}
-    assert {path.relative_to(folder / "toy").as_posix() for path in changed} == written
+    assert {path.relative_to(folder).as_posix() for path in changed} == written
 
 
 def test_files_of_a_kernel_that_is_gone_are_removed(package, tmp_path):
@@ -338,14 +364,14 @@ def test_files_of_a_kernel_that_is_gone_are_removed(package, tmp_path):
 
     build.declare_kernels.write(package, tmp_path / "generated")
 
-    assert not list((tmp_path / "generated").rglob("upper*"))
+    assert not [path for path in (tmp_path / "generated").rglob("upper*") if path.is_file()]
 
 
 def test_constants_in_declarations_are_those_of_the_modules():
     n_found = 0
     sources = backend.load_all(compiled=False)
     for name, text in build.declare_kernels.generate(PACKAGE).items():
-        if not name.endswith(".pxd"):
+        if not name.startswith("ecs_collide/") or not name.endswith(".pxd"):
             continue
         name = name.removesuffix(".pxd").replace("/", ".")
         module = sources.get(name) or importlib.import_module(name)
@@ -414,7 +440,7 @@ def with_enums(package):
 
 def test_members_of_an_enum_are_constants_of_c(with_enums):
     files = build.declare_kernels.generate(with_enums)
-    source = files["toy/high/upper.py"]
+    source = files[path_of("toy.high.upper")]
 
     assert files["toy/enums.pxd"].splitlines() == [
         "cdef enum:",
@@ -435,8 +461,8 @@ def test_enum_of_a_kernel_is_not_in_its_compiled_source(with_enums):
     files = build.declare_kernels.generate(with_enums)
 
     assert "    Part_TOP = 3" in files["toy/high/upper.pxd"].splitlines()
-    assert "class Part" not in files["toy/high/upper.py"]
-    assert "half(WIDE) + Part_TOP" in files["toy/high/upper.py"]
+    assert "class Part" not in files[path_of("toy.high.upper")]
+    assert "half(WIDE) + Part_TOP" in files[path_of("toy.high.upper")]
 
 
 def test_name_that_is_no_member_of_an_enum_is_refused_with_its_line(with_enums):
@@ -453,7 +479,9 @@ def test_members_of_an_enum_are_plain_numbers_to_python():
 
 def test_binary_of_another_source_is_stale(package):
     compiled = {
-        name.removesuffix(".py").replace("/", "."): SimpleNamespace(__digest__=digest[1])
+        name.removesuffix(".py").partition("/")[2].replace("/", "."): SimpleNamespace(
+            __digest__=digest[1]
+        )
         for name, text in build.declare_kernels.generate(package).items()
         if (digest := re.search(r'__digest__ = "(\w+)"', text))
     }

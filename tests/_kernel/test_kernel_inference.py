@@ -212,7 +212,7 @@ def test_method_may_raise_if_one_that_overrides_it_does(tmp_path):
 def test_loop_variable_has_the_type_of_its_bounds(tmp_path, bounds, kind):
     package = package_with(tmp_path, f"for k in range({bounds}): i += k")
 
-    source = build.declare_kernels.generate(package)["toy/heap.py"]
+    source = build.declare_kernels.generate(package)["heap/toy/heap.py"]
 
     assert f'"""Return a number."""; k: cython.{kind}\n' in source
 
@@ -230,7 +230,7 @@ def test_loop_variable_has_the_type_of_its_bounds(tmp_path, bounds, kind):
 def test_loop_variable_without_clear_bounds_or_declared_by_hand_is_left_alone(tmp_path, line):
     package = package_with(tmp_path, line)
 
-    assert '"""Return a number."""\n' in build.declare_kernels.generate(package)["toy/heap.py"]
+    assert '"""Return a number."""\n' in build.declare_kernels.generate(package)["heap/toy/heap.py"]
 
 
 def test_function_with_a_loop_needs_a_docstring_for_its_type(tmp_path):
@@ -265,7 +265,8 @@ def swallowed() -> dict[str, list[str]]:
 
 def test_no_c_function_swallows_an_error():
     names = build.declare_kernels.Declarations(PACKAGE).kernels
-    missing = [name for name in names if not (GENERATED / f"{name.replace('.', '/')}.c").exists()]
+    sources = [GENERATED / build.declare_kernels.source_of(name) for name in names]
+    missing = [path for path in sources if not path.with_suffix(".c").exists()]
     if missing or not ecs_collide.COMPILED or build.find_stale(PACKAGE, backend.load_all(True)):
         pytest.skip("the C of the kernels is not there, or not of the present sources")
 
