@@ -46,7 +46,7 @@ def main(life: str) -> None:
     if compiled:
         from ecs_collide import _kernels
 
-        built = set(_kernels.__doc__.split())
+        built = set(_kernels.__doc__.splitlines()[0].split())
         assert built == wanted, wanted ^ built
     declarations = [*checkout.rglob("*.pxd"), *checkout.rglob("*.h")]
     assert {path.relative_to(checkout) for path in declarations} <= files

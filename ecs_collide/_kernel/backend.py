@@ -2,7 +2,8 @@
 
 Their results are identical; only their speed differs.  The compiled kernels are in one binary,
 ``ecs_collide/_kernels``, under the names of their sources.  Either all are compiled or none is.
-Two environment variables, read once at import, decide:
+In a checkout, a binary that was built from other sources counts as missing.  Two environment
+variables, read once at import, decide:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``
     Run the kernels as Python even if compiled ones are installed.
@@ -16,6 +17,7 @@ import importlib
 import os
 import sys
 import warnings
+import zlib
 from collections.abc import Sequence
 from importlib.machinery import (
     SOURCE_SUFFIXES,
@@ -25,6 +27,7 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
@@ -89,13 +92,49 @@ class Kernels(NamedTuple):
 _loaded: dict[bool, dict[str, ModuleType]] = {}  # by whether they are compiled
 
 
+def changed_sources() -> list[str]:
+    """Return the files of a checkout whose text is not the one that the binary was built from.
+
+    Only those that are newer than the binary are read.
+
+    Raises
+    ------
+    ImportError
+        There is no binary.
+    """
+    binary = importlib.import_module("ecs_collide._kernels")
+    package = Path(__file__).parents[1]
+    lines = [line.split() for line in str(binary.__doc__).splitlines()[1:]]
+    if not lines or not (package.parent / "declare_kernels.py").exists():
+        return []
+    built = Path(str(binary.__file__)).stat().st_mtime
+    return [name for name, checksum in lines if _is_changed(package / name, built, int(checksum))]
+
+
+def _is_changed(path: Path, built: float, checksum: int) -> bool:
+    if not path.exists():
+        return True
+    return path.stat().st_mtime > built and zlib.crc32(path.read_bytes()) != checksum
+
+
+class _OutdatedError(ImportError):
+    """The binary was built from other sources."""
+
+
 class _Compiled:
     """A finder of the compiled kernels, in the binary whose docstring names them."""
 
     def __init__(self) -> None:
         binary = importlib.import_module("ecs_collide._kernels")
+        changed = changed_sources()
+        if changed:
+            raise _OutdatedError(
+                f"{', '.join(changed)} changed after the kernels were compiled: run "
+                "python setup.py build_ext --inplace",
+                name=binary.__name__,
+            )
         self.path = str(binary.__file__)
-        self.names = {f"ecs_collide.{name}" for name in str(binary.__doc__).split()}
+        self.names = {f"ecs_collide.{name}" for name in str(binary.__doc__).split("\n")[0].split()}
 
     def find_spec(
         self, name: str, _path: Sequence[str] | None = None, _target: object = None
@@ -208,13 +247,17 @@ def _choose() -> tuple[Kernels, str, ImportError | None]:
                 f"ECS_COLLIDE_REQUIRE_COMPILED is set, but a compiled kernel is missing ({error}); "
                 "install ecs_collide again where a C compiler is available"
             ) from error
-        warnings.warn(
-            "ecs_collide runs without its compiled kernels: everything works and gives the same "
-            "results, only slower. Install it again where a C compiler is available, or set "
-            "ECS_COLLIDE_PURE_PYTHON=1 to silence this warning.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        if sys.platform != "emscripten":  # a browser has no compiler
+            remedy = "Install it again where a C compiler is available"
+            if isinstance(error, _OutdatedError):
+                remedy = str(error)
+            warnings.warn(
+                "ecs_collide runs without its compiled kernels: everything works and gives the "
+                f"same results, only slower. {remedy}, or set ECS_COLLIDE_PURE_PYTHON=1 to silence "
+                "this warning.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return load(compiled=False), f"a compiled kernel is missing ({error})", error
 
 

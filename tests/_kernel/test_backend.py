@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,42 @@ def test_missing_compiled_kernels_are_an_error_where_they_are_required(missing):
 
     assert done.returncode != 0
     assert "ImportError: ECS_COLLIDE_REQUIRE_COMPILED is set" in done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a copy of the package with its binary, in a folder like that of a checkout."""
+    package = Path(ecs_collide.__file__).parent
+    copy = tmp_path / package.name
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "declare_kernels.py").touch()
+    return copy
+
+
+@pytest.mark.usefixtures("installed")
+def test_binary_older_than_a_source_is_told_and_not_run(checkout):
+    program = (
+        f"import sys; sys.path.insert(0, {str(checkout.parent)!r})\n"
+        "import ecs_collide; print(ecs_collide.COMPILED)"
+    )
+    for source in checkout.rglob("*.py"):
+        source.touch()  # newer, of the same text
+
+    assert run(program).stdout == "True\n"
+    source = checkout / "motion" / "bodies.py"
+    source.write_text(source.read_text("utf-8") + "# another line\n", "utf-8")
+    done = run(program)
+
+    assert done.stdout == "False\n"
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert (
+        "motion/bodies.py changed after the kernels were compiled: run python setup" in done.stderr
+    )
+    assert "motion/bodies.py changed" in run(program, **{REQUIRED: "1"}).stderr
+    assert run(program, **{PURE: "1"}).stderr == ""
+    (checkout.parent / "declare_kernels.py").unlink()  # as where it is installed
+
+    assert run(program).stdout == "True\n"
 
 
 def test_switches_that_contradict_each_other_are_refused():
