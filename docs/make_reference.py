@@ -87,7 +87,7 @@ def make_pages() -> dict[str, str]:
         title, first = re.match(r"# (.+)\n\n(.+)\n", text).groups()
         rows = [row for kind, name in find_directives(text) for row in describe(kind, name, known)]
         head = HEAD.format(title=title, first=first)
-        table = "\n".join(["| | |", "|---|---|", *rows])
+        table = "\n".join(["| name | meaning |", "|---|---|", *rows])
         pages[f"{stem.removeprefix('api_')}.md"] = f"{head}\n{table}\n"
     return pages
 

@@ -224,6 +224,12 @@ def test_every_picture_is_shown_by_a_page():
         assert f"pictures/{picture.name}" in pages, picture.name
 
 
+def test_columns_of_tables_have_headers():
+    for page in (*PAGES, *(ROOT / "docs" / "reference").glob("*.md")):
+        for head in re.findall(r"^(\|.*\|)\n\|[-: |]+\|$", page.read_text("utf-8"), re.M):
+            assert all(cell.strip() for cell in head.strip("|").split("|")), (page.name, head)
+
+
 def test_code_of_the_pages_is_narrow_enough_for_the_site():
     most = {page.name: 60 for page in (README, *(ROOT / "docs").glob("*.md"))}
     for param in BLOCKS:
