@@ -5,8 +5,7 @@ bodies that links connect on an axis are a *component*, and its bodies are *memb
 solves one component at a time; the trees that its links form then are the new clusters.
 
 These clusters stay as they are: clusters that last, that a body has left by a rebound, or that a
-held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies, because the forces of a crowd
-take more time than its sweeps.
+held body anchors.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
-MEMBER_LIMIT = 160  # bodies in a component that may part
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
 OPEN = -1
 
@@ -62,10 +60,12 @@ class Member:
     # in the walk of its tree: the member before it, and the link to that one or to the anchor
     parent: cython.int
     via: cython.int
-    # of its tree, once it is solved: its number, the velocity, and the link to the anchor, or 0
+    # of its tree, once it is solved: its first member, the velocity, and the link to the anchor, or 0
     tree: cython.int  # `OPEN` before that
     velocity: cython.double
     wall: cython.int
+    # of the first member of a tree: that of a tree which a link has joined with this one, or itself
+    group: cython.int
     rank: cython.longlong
     mass: cython.double
     shift: cython.double  # its velocity less that of its tree
@@ -103,6 +103,7 @@ class ContactGraph:
     # the component, on one axis
     axis: cython.int
     n_members: cython.Py_ssize_t
+    member_room: cython.Py_ssize_t
     member_bytes: cython.schar[::1]
     members: cython.pointer[Member]
     neighbour_bytes: cython.schar[::1]
@@ -124,16 +125,15 @@ class ContactGraph:
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
-        self.found = zeros(INT, 2 * MEMBER_LIMIT)
+        self.found = zeros(INT, 16)
         if cython.compiled:
-            self.link_bytes = self.neighbour_bytes = zeros(BYTE, 0)
-            self.member_bytes = zeros(BYTE, MEMBER_LIMIT * cython.sizeof(Member))
-            self.members = cython.cast(cython.pointer(Member), cython.address(self.member_bytes[0]))
+            self.link_bytes = self.neighbour_bytes = self.member_bytes = zeros(BYTE, 0)
         else:
             self.links = []
             self.neighbours = []
-            self.members = structs(Member, MEMBER_LIMIT)
+            self.members = []
         self._make_room(16)
+        self._make_room_for_members(16)
 
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for links up to number `n` - 1, each with two ends."""
@@ -149,6 +149,16 @@ class ContactGraph:
             self.neighbours += structs(Neighbour, 2 * (n - self.link_room))
             self.links += structs(Link, n - self.link_room)
         self.link_room = n  # last, because an array may fail to grow
+
+    def _make_room_for_members(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for `n` members."""
+        if cython.compiled:
+            members: cython.schar[::1] = grown(self.member_bytes, n * cython.sizeof(Member))
+            self.member_bytes = members
+            self.members = cython.cast(cython.pointer(Member), cython.address(members[0]))
+        else:
+            self.members += structs(Member, n - self.member_room)
+        self.member_room = n
 
     def make_room_for_nodes(self) -> cython.void:
         """Make room for all nodes of the clusters."""
@@ -202,12 +212,11 @@ class ContactGraph:
             c.node_of[c.nodes[node].body, c.nodes[node].axis] == node
             and not c.nodes[root].lasts
             and not c.nodes[root].is_broken
-            and c.nodes[root].size <= MEMBER_LIMIT
             and (anchor < 0 or not self.bodies.on_hold[anchor])
         )
 
     def collect(self, start: cython.Py_ssize_t) -> cython.void:
-        """Collect the members that are connected with a node by links; none if they are too many."""
+        """Collect the members that are connected with a node by links."""
         self.axis = self.clusters.nodes[start].axis
         self.component += 1
         self.n_members = 0
@@ -229,9 +238,6 @@ class ContactGraph:
             while e:
                 other: cython.Py_ssize_t = self.links[e].low + self.links[e].high - node
                 if other and self.component_of[other] != self.component and self.is_open(other):
-                    if self.n_members == MEMBER_LIMIT:
-                        self.n_members = self.n_ends = 0
-                        return
                     self._enter(other)
                 if other == 0 or self.component_of[other] == self.component:
                     self.neighbours[n_ends].member = self.member_of[other] if other else -1
@@ -249,6 +255,8 @@ class ContactGraph:
         n: cython.Py_ssize_t = self.n_members
         mass: cython.double = self.bodies.mass[self.clusters.nodes[node].body]
 
+        if n == self.member_room:
+            self._make_room_for_members(2 * n)
         self.component_of[node] = self.component
         self.member_of[node] = n
         self.members[n].node = node
@@ -289,7 +297,9 @@ class ContactGraph:
             face: cython.int = self.pairs.at[p].face
             j: cython.Py_ssize_t = self.pairs.partner(p, i)
             is_beside: cython.bint = face == side or face == -side
-            if is_beside and self._can_add(p, n, j) and n_found < 2 * MEMBER_LIMIT:
+            if is_beside and self._can_add(p, n, j):
+                if n_found == self.found.shape[0]:
+                    self.found = grown(self.found, 2 * n_found)
                 at: cython.Py_ssize_t = n_found
                 while at and self.bodies.precedes(j, self.pairs.partner(self.found[at - 1], i)):
                     self.found[at] = self.found[at - 1]

@@ -7,11 +7,11 @@ on, through the link by which the walk has reached it.  So do the members behind
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
-from ecs_collide.response.contact_graph import MEMBER_LIMIT, ContactGraph
+from ecs_collide.response.contact_graph import ContactGraph
 from ecs_collide.response.product_sum import ProductSum
 
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
@@ -24,7 +24,7 @@ class ContactTree:
     bodies: Bodies
     clusters: Clusters
     graph: ContactGraph
-    order: cython.int[::1]  # its members, each after its parent
+    order: Public[cython.int[::1]]  # its members, each after its parent
     n: cython.Py_ssize_t  # the number of its members
     velocity: cython.double
     wall: cython.Py_ssize_t  # its link to an anchor, or 0
@@ -36,7 +36,7 @@ class ContactTree:
         self.bodies = graph.bodies
         self.clusters = graph.clusters
         self.graph = graph
-        self.order = zeros(INT, MEMBER_LIMIT)
+        self.order = zeros(INT, 0)
         self.sum_of_momenta = ProductSum()
         self.sum_of_masses = ProductSum()
 

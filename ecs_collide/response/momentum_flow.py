@@ -6,9 +6,9 @@ The links of a tree alone often would have to pull, because other contacts carry
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, zeros
-from ecs_collide.response.contact_graph import MEMBER_LIMIT, ContactGraph
+from ecs_collide.response.contact_graph import ContactGraph
 from ecs_collide.response.contact_tree import ContactTree
 
 FLOW_ROUNDING = 2.0**-50  # of the momentum that a member gets
@@ -20,13 +20,15 @@ class MomentumFlow:
 
     graph: ContactGraph
     tree: ContactTree
-    near: cython.int[::1]  # members that lack momentum or can send some there, the nearest first
+    near: Public[
+        cython.int[::1]
+    ]  # members that lack momentum or can send some there, the nearest first
     n_near: cython.Py_ssize_t
 
     def __init__(self, graph: ContactGraph, tree: ContactTree):
         self.graph = graph
         self.tree = tree
-        self.near = zeros(INT, MEMBER_LIMIT)
+        self.near = zeros(INT, 0)
 
     def holds(self) -> cython.bint:
         """Return whether the tree just walked holds together if all its links may carry forces.

@@ -19,8 +19,8 @@ cluster stays as it is.
 Otherwise the component is solved.  A link *presses* if it carries a force.  The links that press
 are a forest, and each of its trees moves as one body.  This is the active set of Lawson and Hanson,
 "Solving Least Squares Problems" (1974), chapter 23, on a graph.  A link whose force would be
-negative no longer presses, and a link that closes presses again.  Each link that is added increases
-the least energy that the instant takes, so no forest comes back.
+negative no longer presses, and all links that close press again.  Each round increases the least
+energy that the instant takes, so no forest comes back.
 
 If faces grow, the members of a tree differ by a *shift*, and a link may close inside the tree, or
 between two trees that have anchors.  It closes a cycle.  Force is sent round the cycle until one of
@@ -45,7 +45,7 @@ from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import CLUSTER_ROUNDING, Clusters
-from ecs_collide.response.contact_graph import MEMBER_LIMIT, OPEN, ContactGraph
+from ecs_collide.response.contact_graph import OPEN, ContactGraph
 from ecs_collide.response.contact_tree import ContactTree
 from ecs_collide.response.momentum_flow import MomentumFlow
 
@@ -85,8 +85,8 @@ class Projection:
         self.graph = ContactGraph(step, clusters)
         self.tree = ContactTree(self.graph)
         self.flow = MomentumFlow(self.graph, self.tree)
-        self.pieces = zeros(INT, 2 * MEMBER_LIMIT)
-        self.cycle = zeros(INT, MEMBER_LIMIT)
+        self.pieces = zeros(INT, 0)
+        self.cycle = zeros(INT, 0)
 
     @cython.cfunc
     @cython.inline
@@ -133,9 +133,19 @@ class Projection:
             if g.component_of[start] >= first or not g.is_open(start):
                 continue
             g.collect(start)
-            if g.n_ends >= least and self._solve():
-                self._form()
+            if g.n_ends >= least:
+                self._make_room(g.n_members)
+                if self._solve():
+                    self._form()
         self.n_settled = g.n_links
+
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for a component of `n` members."""
+        if self.cycle.shape[0] < n:
+            self.tree.order = zeros(INT, 2 * n)
+            self.flow.near = zeros(INT, 2 * n)
+            self.pieces = zeros(INT, 8 * n)
+            self.cycle = zeros(INT, 2 * n)  # last, because an array may fail to be allocated
 
     def _solve(self) -> cython.bint:
         """Find the trees of the component; return whether they differ from its clusters."""
@@ -322,6 +332,7 @@ class Projection:
             g.members[one].velocity = t.velocity + g.members[one].shift
             g.members[one].wall = t.wall
             g.members[one].tree = t.order[0]
+            g.members[one].group = t.order[0]
             e: cython.Py_ssize_t = g.members[one].via  # of link 0, nobody reads the force
             g.links[e].force = max(0.0, g.links[e].goal)
             g.links[e].force_rank = g.links[e].goal_rank
@@ -338,26 +349,66 @@ class Projection:
                     g.wait(e)
 
     def _press_waiting(self) -> cython.void:
-        """Let the links press that close, until none does."""
-        while self.graph.n_waiting:
-            e: cython.Py_ssize_t = self.graph.next_waiting()
-            if self.n_pivots > 0 and self._closes(e):
-                self._press(e)
+        """Let the links press that close, in rounds, until none does.
 
-    def _press(self, e: cython.Py_ssize_t) -> cython.void:
-        """Let a link press, and solve the trees that it joins or parts."""
+        Each group of trees that a round joins is solved once.  A link that closes a cycle waits for
+        a round that joins none.
+        """
         g: ContactGraph = self.graph
-        n: cython.Py_ssize_t = g.member_of[g.links[e].low or g.links[e].high]
 
-        self.n_pivots -= 1
+        while g.n_waiting:
+            any_joined: cython.bint = False
+            for _ in range(g.n_waiting):
+                e: cython.Py_ssize_t = g.next_waiting()
+                if self.n_pivots > 0 and self._closes(e):
+                    if self._closes_cycle(e):
+                        g.wait(e)
+                    else:
+                        any_joined = True
+                        self._join(e)
+            if g.n_waiting and not any_joined:
+                self._press_cycle(g.next_waiting())
+            for n in range(self.n_pieces):
+                g.members[self.pieces[n]].tree = OPEN
+            self._solve_pieces()
+
+    def _join(self, e: cython.Py_ssize_t) -> cython.void:
+        """Let a link press that joins two trees, or a tree and an anchor, and list them."""
+        g: ContactGraph = self.graph
+        low: cython.Py_ssize_t = g.links[e].low
+        high: cython.Py_ssize_t = g.links[e].high
+        one: cython.Py_ssize_t = self._group_of(low or high)
+
+        if low and high:
+            other: cython.Py_ssize_t = self._group_of(high)
+            g.members[other].group = one
+            g.members[one].wall = max(g.members[one].wall, g.members[other].wall)
+        else:
+            g.members[one].wall = e
         g.links[e].force = 0.0
-        if self._closes_cycle(e) and not self._give_way(e) and not self._lose_fastest(e):
+        self._press(e)
+        self.pieces[self.n_pieces] = g.member_of[low or high]
+        self.n_pieces += 1
+
+    def _press_cycle(self, e: cython.Py_ssize_t) -> cython.void:
+        """Let a link press that closes a cycle, another link of which no longer does."""
+        g: ContactGraph = self.graph
+
+        g.links[e].force = 0.0
+        if self._give_way(e) or self._lose_fastest(e):
+            self._press(e)
+            self._solve_later(g.member_of[g.links[e].low or g.links[e].high])
+        else:
+            self.n_pivots -= 1
             self.is_stuck = True
-            return
+
+    @cython.cfunc
+    @cython.inline
+    def _press(self, e: cython.Py_ssize_t) -> cython.void:
+        """Let a link press."""
+        self.graph.links[e].presses = 1
         self.n_changes += 1
-        g.links[e].presses = 1
-        self._solve_later(n)
-        self._solve_pieces()
+        self.n_pivots -= 1
 
     def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
         """Return whether the faces of a link that does not press close."""
@@ -380,16 +431,25 @@ class Projection:
         return g.members[g.member_of[node]].velocity if node else g.speed_of_anchor(e)
 
     def _closes_cycle(self, e: cython.Py_ssize_t) -> cython.bint:
-        """Return whether both sides of a link are in one tree, or each has an anchor."""
+        """Return whether both sides of a link are in one group of trees, or each has an anchor."""
         g: ContactGraph = self.graph
         low: cython.Py_ssize_t = g.links[e].low
         high: cython.Py_ssize_t = g.links[e].high
-        one: cython.Py_ssize_t = g.member_of[low]
-        other: cython.Py_ssize_t = g.member_of[high]
+        one: cython.Py_ssize_t = self._group_of(low) if low else -1
+        other: cython.Py_ssize_t = self._group_of(high) if high else -1
 
-        if low and high and g.members[one].tree == g.members[other].tree:
+        if one == other:
             return True
         return (low == 0 or g.members[one].wall > 0) and (high == 0 or g.members[other].wall > 0)
+
+    def _group_of(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first member of the trees that links have joined with the tree of a node."""
+        g: ContactGraph = self.graph
+        one: cython.Py_ssize_t = g.members[g.member_of[node]].tree
+
+        while g.members[one].group != one:
+            one = g.members[one].group
+        return one
 
     def _give_way(self, e: cython.Py_ssize_t) -> cython.bint:
         """Send force through a link and round the cycle that it closes, until another has none.

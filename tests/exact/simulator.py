@@ -22,7 +22,6 @@ RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )
-MEMBER_LIMIT = 160  # bodies that may part
 REPEAT_LIMIT = 32  # resolutions of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
 MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
@@ -580,7 +579,7 @@ class Simulator:
                         continue
                     members = self._linked_with(start, k)
                     settled |= members
-                    if 1 < len(members) <= MEMBER_LIMIT:
+                    if len(members) > 1:
                         self._project(members, k)
             self.unsettled[k].clear()
         return bool(self.turned_now)
@@ -591,7 +590,6 @@ class Simulator:
         return (
             cluster is not None
             and not (cluster.lasts or cluster.is_broken)
-            and len(cluster.members) <= MEMBER_LIMIT
             and cluster.anchor not in self.saved
         )
 
