@@ -39,7 +39,7 @@ from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
-from ecs_collide.queries.queried_bodies import FindLeft, Immerse, QueriedBodies, TakeStrides
+from ecs_collide.queries.queried_bodies import FindLeft, Immerse, QueriedBodies
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
 from ecs_collide.queries.slope_lines import slope_ends
@@ -1443,17 +1443,22 @@ def contacts_of_step(space: Space) -> list[Contact]:
     return space._contacts.of_step()
 
 
-def plain_strides(
-    space: Space,
-    kinds: tuple[type, ...],
-    states: tuple[object, ...],
-    velocity_on: Callable[[int, int, int], Vector | None],
-) -> TakeStrides:
-    """Return the function that takes the plain strides of characters of a space.
+def strides_of(space: Space, extras: object) -> Any:
+    """Return the `Strides` of the characters of a space."""
+    functions = last_bounds, last_position, is_put, is_wrong_now, mean_velocity, _is_dynamic
+    return space._queried.strides(space, [partial(each, space) for each in functions], extras)
 
-    Its arguments are those of `PlainStrides` and of its method `take`.
-    """
-    return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
+
+def begin_strides(
+    space: Space, strides: Any, kinds: tuple[type, ...], wrong: Mapping[int, Wrong], slopes: bool
+) -> None:
+    """Prepare strides for the coming step: see `Surroundings.begin`."""
+    space._queried.begin_strides(strides, kinds, wrong, slopes)
+
+
+def _is_dynamic(space: Space, entity: int) -> bool:
+    """Return whether impacts change the velocity of a body."""
+    return space._contacts.is_dynamic(entity)
 
 
 def immersion(space: Space) -> tuple[Immerse, FindLeft]:

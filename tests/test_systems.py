@@ -877,7 +877,7 @@ names = "Character", "CharacterState", "Ladder", "Path", "Zone"
 assert {*names} <= {*dir(ec)} and {*names} <= {*ec.__all__}
 steering = sys.modules["ecs_collide.steering"].STEERING
 print(steering, [name for name in sys.modules if name in
-                 ("ecs_collide.character", "ecs_collide.path", "ecs_collide.zone")])
+                 ("ecs_collide.character.system", "ecs_collide.path", "ecs_collide.zone")])
 print(ec.Path.__name__, len(steering), ec.Character.__name__, len(steering))
 """
 

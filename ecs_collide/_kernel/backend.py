@@ -49,8 +49,8 @@ _KERNEL_NAMES = (
     "sync.bindings",
     "step.type_marks",
     "queries.present_boxes",
-    "queries.plain_strides",
     "queries.immersion",
+    "character.stride",
     "sync.body_lists",
     "step.lock",
     "step.state",
@@ -79,8 +79,8 @@ class Kernels(NamedTuple):
     bindings: ModuleType
     type_marks: ModuleType
     present_boxes: ModuleType
-    plain_strides: ModuleType
     immersion: ModuleType
+    stride: ModuleType
     body_lists: ModuleType
     lock: ModuleType
     state: ModuleType

@@ -16,7 +16,7 @@ import esper
 import ecs_collide as ec
 from ecs_collide._kernel.constants import ALL, LARGEST
 from ecs_collide.character.character import Character
-from ecs_collide.character.figure import Figure
+from ecs_collide.character.memory import Memory
 from ecs_collide.space import is_wrong_now, last_bounds
 
 
@@ -49,18 +49,17 @@ class Changes:
             raise ValueError(f"{self} is no record of a move")
 
 
-def note_changes(figure: Figure) -> None:
+def note_changes(entity: int, memory: Memory, is_upside_down: bool) -> None:
     """Keep the record of a character up to date, after a move has changed something or ended.
 
     An empty record stays, because esper cannot be interrupted while it removes a component.
     """
-    memory, entity = figure.memory, figure.entity
     known = esper.try_component(entity, Changes)
     if known is None:
         known = Changes()
         esper.add_component(entity, known)
     known.let_through, known.standing_height = memory.let_through, memory.standing_height
-    known.is_upside_down = figure.space.up[figure.up] * figure.sign < 0.0
+    known.is_upside_down = is_upside_down
 
 
 def _records(space: ec.Space) -> Sequence[tuple[int, Changes]]:
@@ -86,10 +85,8 @@ def hand_over(space: ec.Space) -> None:
         memory = character.memory
         if memory.let_through != changes.let_through:
             memory.let_through |= changes.let_through
-            memory.plain = 0
         if memory.standing_height == 0.0 < changes.standing_height:
             memory.standing_height = changes.standing_height
-            memory.plain = 0
 
 
 def _put_back(space: ec.Space, entity: int, changes: Changes) -> None:

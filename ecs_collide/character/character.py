@@ -199,7 +199,7 @@ class Character:
     __slots__ = (
         *NUMBERS,
         *FLAGS,
-        *("_dash_through", "_lift_speed", "_up", "ground", "memory", "state"),
+        *("_dash_through", "_lift_speed", "ground", "memory", "state"),
     )
 
     moves_itself = True  # gravity and zones act on it by its strides
@@ -345,17 +345,16 @@ class Character:
     @property
     def up(self) -> tuple[float, ...] | None:
         """The unit vector of up, along an axis, of three numbers; None for the up of the space."""
-        if self._up == 0:
+        code = self.memory.up
+        if code == 0:
             return None
-        axis = abs(self._up) - 1
-        sign = 1.0 if self._up > 0 else -1.0
+        axis, sign = abs(code) - 1, 1.0 if code > 0 else -1.0
         return tuple(sign if k == axis else 0.0 for k in range(3))
 
     @up.setter
     def up(self, value: Iterable[float] | None) -> None:
-        self.memory.plain = 0
         if value is None:
-            self._up = 0
+            self.memory.up = 0
             return
         try:
             numbers = [float(part) for part in value]
@@ -367,7 +366,7 @@ class Character:
                 "(0, 1) where y grows upwards, (0, -1) where it grows downwards"
             )
         axis = [abs(part) for part in numbers].index(1.0)
-        self._up = axis + 1 if numbers[axis] > 0.0 else -(axis + 1)
+        self.memory.up = axis + 1 if numbers[axis] > 0.0 else -(axis + 1)
 
     @property
     def landed(self) -> bool:
@@ -422,7 +421,6 @@ class Character:
         """
         self.memory.knock = as_vector(type(self), "knock_back", velocity)
         self.memory.stunned = _number("time", time)
-        self.memory.plain = 0
         self.memory.knocked = True
 
     def reset(self) -> None:
@@ -433,6 +431,7 @@ class Character:
         """
         leave_place(self)
         old, self.memory = self.memory, Memory()
+        self.memory.up = old.up
         self.memory.let_through, self.memory.standing_height = old.let_through, old.standing_height
         self.memory.held, self.memory.dash_held = old.held, old.dash_held
         self.jumping, self.landed_speed = False, 0.0
@@ -446,7 +445,7 @@ class Character:
 
     def to_bytes(self) -> bytes:
         """Return the whole character as bytes; raise TypeError for a setting that is no number."""
-        return pack(self, self._up)
+        return pack(self)
 
     def set_bytes(self, data: bytes) -> None:
         """Set everything from the bytes of `to_bytes`.
@@ -481,11 +480,11 @@ class Character:
 
         The next step reports such a number, as it did before the snapshot.
         """
-        self._up = unpack(self, data)
+        unpack(self, data)
 
     def find_wrong(self, dim: int) -> Wrong | None:
         """Return the first field that is wrong in a space of `dim` axes, or None."""
-        if abs(self._up) > dim:
+        if abs(self.memory.up) > dim:
             text = "must be an axis of a space of 2: (0, 1) or (0, -1)"
             return Wrong("Character.up", self.up, text)
         return FIELDS.find_wrong(self)

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import esper
+from typing import Any
 
-import ecs_collide as ec
-from ecs_collide.character.character import Ladder
+from ecs_collide._kernel import cython
 from ecs_collide.character.figure import Figure, added
-from ecs_collide.space import last_bounds
+from ecs_collide.components.surfaces import OneWay
 
 HOLD = 2.0**-38  # relative to a length: how far it stays below the end, more than a slop
 
 
-def climbs(figure: Figure) -> bool:
+def climbs(figure: Figure) -> cython.bint:
     """Return whether the character holds on to a ladder, from now on or still."""
-    wants, memory, space = figure.wants, figure.memory, figure.space
-    if not memory.climbing and (wants.climb == 0.0 or figure.character.jumping):
+    wants: Any = figure.wants
+    memory: Any = figure.memory
+    held: cython.bint = memory.climbing
+    found: list = []
+    if not held and (wants.climb == 0.0 or figure.character.jumping):
         return False
-    held, memory.climbing = memory.climbing, False
-    contacts = space.contacts(figure.entity, filter=Ladder) if figure.is_known else []
-    found = [each.other(figure.entity) for each in contacts]
+    memory.climbing = False
+    if figure.is_known:
+        for contact in figure.space.contacts(figure.entity, filter=figure.extras.ladder):
+            found.append(contact.other(figure.entity))
     if wants.climb < 0.0 and figure.touches:  # down through a platform, or to stand on the ground
         found = found or _find_below(figure)
-        memory.climbing = _leads_through(figure, found) and space.drop_through(figure.entity)
+        memory.climbing = _leads_through(figure, found) and figure.space.drop_through(figure.entity)
     elif not found:
         if held:  # at its upper end, or beside it
             figure.own[figure.up] = 0.0
     elif wants.climb > 0.0 and not held:  # not where only its feet are still on it
-        side = 1 if figure.sign > 0 else 0
-        tops = [last_bounds(space, ladder)[side][figure.up] for ladder in found]
-        middle = figure.sign * figure.centre[figure.up]
-        memory.climbing = any(figure.sign * top > middle for top in tops)
+        middle: cython.double = figure.sign * figure.centre[figure.up]
+        for ladder in found:
+            top: cython.double = figure.around.face_of(ladder, figure.up, figure.sign)
+            if figure.sign * top > middle:
+                memory.climbing = True
     elif not figure.touches or wants.climb > 0.0:
         memory.climbing = True
     if memory.climbing:
@@ -38,36 +42,43 @@ def climbs(figure: Figure) -> bool:
     return memory.climbing
 
 
-def _find_below(figure: Figure) -> list[int]:
+@cython.cfunc
+def _find_below(figure: Figure) -> list:
     """Return the ladders whose upper ends its feet touch."""
-    rounding = figure.find_rounding()
-    low, high = list(figure.centre), list(figure.centre)
-    for k in figure.level:
+    rounding: cython.double = figure.find_rounding()
+    low: list = list(figure.centre)
+    high: list = list(figure.centre)
+    for k in range(figure.dim):
         low[k] -= figure.half[k] - rounding
         high[k] += figure.half[k] - rounding
-    feet = figure.centre[figure.up] - figure.sign * figure.half[figure.up]
+    feet: cython.double = figure.centre[figure.up] - figure.sign * figure.half[figure.up]
     low[figure.up], high[figure.up] = feet - rounding, feet + rounding
-    return figure.space.query(low, high, exclude=figure.entity, filter=Ladder)
+    return figure.space.query(low, high, exclude=figure.entity, filter=figure.extras.ladder)
 
 
-def _leads_through(figure: Figure, ladders: list[int]) -> bool:
+def _leads_through(figure: Figure, ladders: list) -> cython.bint:
     """Return whether one of some ladders goes on below the platforms on which it stands."""
-    side, up, sign = 0 if figure.sign > 0 else 1, figure.up, figure.sign
-    ends = [last_bounds(figure.space, ladder)[side][up] * sign for ladder in ladders]
-    return all(
-        esper.has_component(ground, ec.OneWay)
-        and any(end < last_bounds(figure.space, ground)[side][up] * sign for end in ends)
-        for ground in figure.grounds
-    )
+    for ground in figure.grounds:
+        if not figure.around.has(ground, OneWay):
+            return False
+        goes_on: cython.bint = False
+        end: cython.double = figure.around.face_of(ground, figure.up, -figure.sign)
+        for ladder in ladders:
+            lower: cython.double = figure.around.face_of(ladder, figure.up, -figure.sign)
+            goes_on |= lower * figure.sign < end * figure.sign
+        if not goes_on:
+            return False
+    return True
 
 
-def climb(figure: Figure) -> None:
+def climb(figure: Figure) -> cython.void:
     """Go up or down, or hold on."""
-    c, memory = figure.character, figure.memory
+    c: Any = figure.character
+    memory: Any = figure.memory
     if not figure.rides:
         figure.follow(figure.ladders[0])
-    part = min(max(figure.wants.climb, -1.0), 1.0)
-    speed = part * c.climb_speed
+    part: cython.double = min(max(figure.wants.climb, -1.0), 1.0)
+    speed: cython.double = part * c.climb_speed
     if part > 0.0:
         speed = _to_end(figure, speed)
     figure.own[figure.up] = figure.sign * speed
@@ -75,13 +86,17 @@ def climb(figure: Figure) -> None:
     memory.gone, memory.n_air_jumps, memory.hovered, memory.air_dt = True, 0.0, 0.0, 0.0
 
 
-def _to_end(figure: Figure, speed: float) -> float:
+def _to_end(figure: Figure, speed: cython.double) -> cython.double:
     """Return how fast it climbs up: to the end of the ladder, or past it to stand on a floor."""
-    top = max(figure.height_above_feet(ladder) for ladder in figure.ladders)
-    hold = HOLD * (abs(figure.centre[figure.up]) + figure.half[figure.up])  # it keeps the contact
-    left = max(0.0, top - hold)
+    up: cython.int = figure.up
+    top: cython.double = figure.height_above_feet(figure.ladders[0])
+    for ladder in figure.ladders:
+        top = max(top, figure.height_above_feet(ladder))
+    # It keeps the contact.
+    hold: cython.double = HOLD * (abs(figure.centre[up]) + figure.half[up])
+    left: cython.double = max(0.0, top - hold)
     if speed * figure.dt <= left:
         return speed
-    above = added(figure.centre, figure.upwards(max(0.0, top)))
-    floor = figure.cast(above, figure.upwards(-2.0 * figure.half[figure.up]))
+    above: tuple = added(figure.centre, figure.upwards(max(0.0, top)))
+    floor = figure.cast(above, figure.upwards(-2.0 * figure.half[up]))
     return left / figure.dt if floor is None else speed

@@ -66,8 +66,7 @@ class Memory:
     since_ledge: float = math.inf  # seconds since it let go of a ledge
     pull: float = 0.0  # how far it still goes inwards when it pulls itself up; 0: it does not
     standing_height: float = 0.0  # of its box before it crouched; 0: it does not crouch
-    # (axis + 1) * sign of up if `queries.plain_strides` may take the next stride; not saved
-    plain: int = 0
+    up: int = 0  # (axis + 1) * sign of `Character.up`; 0 for the up of the space
     let_through: int = 0  # the categories that a dash has taken out of the mask of its `Filter`
 
 
@@ -81,7 +80,7 @@ def leave_place(character: Any) -> None:
     memory.since_press = memory.since_wall = math.inf
     memory.since_dash = max(memory.since_dash, character.dash_time)
     memory.locked = memory.stunned = memory.pull = 0.0
-    memory.ledge, memory.plain = NOTHING, 0
+    memory.ledge = NOTHING
 
 
 # Fields of a `Character`, and of its `Memory`.
@@ -142,7 +141,7 @@ _WRITTEN, _WALL = (
 )
 
 
-def pack(character: Any, up: int) -> bytes:
+def pack(character: Any) -> bytes:
     """Return a character as bytes; raise TypeError for a setting that is no number."""
     memory = character.memory
     try:
@@ -154,14 +153,14 @@ def pack(character: Any, up: int) -> bytes:
         numbers += getattr(memory, name)
     flags = [bool(getattr(character, name)) for name in FLAGS]
     flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
-    codes = up, _STATES.index(character.state), LIFT_SPEEDS.index(character.lift_speed)
+    codes = memory.up, _STATES.index(character.state), LIFT_SPEEDS.index(character.lift_speed)
     ground = NOTHING if character.ground is None else character.ground
     ints = ground, character.dash_through, *(getattr(memory, name) for name in _KEPT_INTS)
     return _FORM.pack(*codes, *ints, *numbers, *flags)
 
 
-def unpack(character: Any, data: bytes) -> int:
-    """Set a character from the bytes of `pack`, and return its axis of up.
+def unpack(character: Any, data: bytes) -> None:
+    """Set a character from the bytes of `pack`.
 
     Abilities and wishes are taken as they are, because a game may set any number.
 
@@ -194,11 +193,10 @@ def unpack(character: Any, data: bytes) -> int:
     ):
         for name, value in zip(names, some, strict=False):
             setattr(of, name, value)
-    memory.ledge, memory.let_through, memory.plain = ledge, let_through, 0
+    memory.ledge, memory.let_through = ledge, let_through
     character.state, character.lift_speed = _STATES[state], LIFT_SPEEDS[lift_speed]
     character.ground = None if ground == NOTHING else ground
-    character.dash_through = categories
-    return int(up)
+    character.dash_through, memory.up = categories, up
 
 
 def _require_possible(kept: list[Any]) -> None:

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from operator import itemgetter
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.changes import Changes, hand_over
-from ecs_collide.character.character import FIELDS, Character
-from ecs_collide.character.figure import Components, velocity_on
-from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
+from ecs_collide.character.changes import Changes, hand_over, note_changes
+from ecs_collide.character.character import FIELDS, Character, Ladder
+from ecs_collide.character.surroundings import KINDS
 from ecs_collide.components.base import shown
-from ecs_collide.components.immersed import Immersed
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import is_wrong_now, plain_strides
+from ecs_collide.space import begin_strides, strides_of
 from ecs_collide.steering import Steering, add_steering, odd_about_space
-from ecs_collide.sync.fields import sound_vector
-from ecs_collide.sync.quarantine import Wrong
-from ecs_collide.zone.zone import Zone, find_wrong_zones
+from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
 
-Found: TypeAlias = tuple[int, Components]
+
+class _Extras(NamedTuple):
+    """What the strides of characters use, and no kernel imports."""
+
+    zone: Any = Zone
+    ladder: Any = Ladder
+    medium_of: Any = medium_of
+    note_changes: Any = note_changes
+    add_component: Any = esper.add_component
+    no_wishes: Character = Character()  # of a character that has been knocked back
+    bounds: Mapping[str, Any] = FIELDS.bounds
 
 
 class CharacterSteering(Steering):
     """Turn the wishes of all characters into velocities.
 
-    Each character sees the others where they were at the end of the last step.  Those whose
-    strides are not plain are moved from the lowest to the highest, so ids make no difference.
+    Each character sees the others where they were at the end of the last step.  They are moved
+    from the lowest to the highest, so ids make no difference.
     """
 
     kinds = (Character, Changes)
@@ -39,15 +44,7 @@ class CharacterSteering(Steering):
 
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space)
-        self.take_plain = plain_strides(
-            space,
-            (
-                *(ec.Disabled, ec.Carry, ec.Sensor, Zone),
-                *(ec.GravityScale, ec.Slope, ec.Velocity, Immersed),
-            ),
-            (*PLAIN_ON_GROUND, *PLAIN_IN_AIR),
-            partial(velocity_on, space),
-        )
+        self.strides = strides_of(space, _Extras())
 
     def steer(self, dt: float) -> None:
         """Write the velocities of all characters for the step that follows.
@@ -57,52 +54,14 @@ class CharacterSteering(Steering):
         """
         hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
-        found = sorted(found, key=itemgetter(0))
-        others = self._take_plain(found, dt) if dt > 0.0 else found
-        wrong = find_wrong_zones() if others else {}
-        sound = self._sorted(others, wrong) if others else others
-        if sound and dt > 0.0:
-            self._take_strides(sound, dt, wrong)
+        wrong = find_wrong_zones() if found else {}
+        slopes = bool(esper.get_component(ec.Slope))
+        begin_strides(self.space, self.strides, (*KINDS, Zone, Ladder), wrong, slopes)
+        sound = self.strides.sort(found, wrong)
+        if dt > 0.0:
+            self.strides.take(sound, dt)
         if wrong or self.has_refused:
             self.refuse(wrong)
-
-    def _take_plain(self, found: list[Found], dt: float) -> list[Found]:
-        """Take all plain strides, and return the characters that take others."""
-        others = []
-        n = self.take_plain(found, 0, dt)
-        while n < len(found):
-            others.append(found[n])
-            n = self.take_plain(found, n + 1, dt)
-        return others
-
-    def _sorted(self, found: list[Found], wrong: dict[int, Wrong]) -> list[Found]:
-        """Return characters from below to above, without those that the step will skip.
-
-        Add wrong fields of a `Character` to `wrong`.
-        """
-        dim, up = self.space.dim, self.space.up
-        places = []
-        for n, (entity, (character, place, extents, velocity)) in enumerate(found):
-            error = character.find_wrong(dim)
-            at, half = sound_vector(place, dim), sound_vector(extents, dim)
-            if error is not None:
-                wrong[entity] = error
-            elif at and half and min(half) >= 0.0 and sound_vector(velocity, dim):
-                height = sum(part * along for part, along in zip(at, up, strict=False))
-                places.append((height, at, half, n))
-        return [found[n] for *_, n in sorted(places)]
-
-    def _take_strides(self, found: list[Found], dt: float, wrong: Collection[int]) -> None:
-        """Write the velocities of characters whose numbers are sound."""
-        # A stride reads the velocities of other characters, which their strides may have written.
-        for entity, components in found:
-            if esper.has_component(entity, ec.Disabled):  # a disabled character is paused
-                continue
-            try:
-                take_stride(self.space, entity, components, dt, wrong)
-            except (TypeError, ValueError, AttributeError, ArithmeticError):
-                if not is_wrong_now(self.space, entity):
-                    raise  # otherwise the step says which number is wrong
 
 
 _LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height

@@ -7,48 +7,54 @@ moves with the body on which it hangs.
 
 from __future__ import annotations
 
-from math import inf
+from typing import Any
 
-import esper
-
-from ecs_collide.character.figure import Figure
-from ecs_collide.character.memory import NOTHING, Vector3
+from ecs_collide._kernel import cython
+from ecs_collide._kernel.constants import INF
+from ecs_collide.character.figure import Figure, added
+from ecs_collide.character.memory import NOTHING
 
 HAND = 0.25  # relative to its least half size: how much room above an edge its hand needs
 
 
-def presses(figure: Figure, normal: Vector3) -> bool:
+def presses(figure: Figure, normal: tuple) -> cython.bint:
     """Return whether the character wants to go towards a wall with this normal."""
-    return any(part * normal[k] < 0.0 for part, k in zip(figure.wish, figure.level, strict=True))
+    for k in range(figure.dim):  # noqa: SIM110  (a C function has no generators)
+        if figure.wish[k] * normal[k] < 0.0:
+            return True
+    return False
 
 
-def rise(figure: Figure) -> float:
+def rise_of_walls(figure: Figure) -> cython.double:
     """Return how fast the walls rise that it touches and wants to go towards; -inf without any."""
-    return max(
-        (figure.rise_of(wall, normal) for normal, wall in figure.walls if presses(figure, normal)),
-        default=-inf,
-    )
+    rise: cython.double = -INF
+    for normal, wall in figure.walls:
+        if presses(figure, normal):
+            rise = max(rise, figure.rise_of(wall, normal))
+    return rise
 
 
-def jump_off(figure: Figure) -> None:
+def jump_off(figure: Figure) -> cython.void:
     """Give it the speed away from the wall that it has touched."""
-    c, memory = figure.character, figure.memory
-    wall, first = memory.wall, figure.level[0]
-    for k in figure.level:
-        if wall[k] != 0.0:
+    c: Any = figure.character
+    memory: Any = figure.memory
+    wall: tuple = memory.wall
+    first: cython.int = 1 if figure.up == 0 else 0
+    for k in range(figure.dim):
+        if k != figure.up and wall[k] != 0.0:
             figure.own[k] = wall[k] * c.wall_jump_speed
     if wall[first] != 0.0:
         c.facing = wall[first]
-    memory.since_wall = inf
+    memory.since_wall = INF
     memory.locked = c.wall_jump_lock
 
 
 # -- ledges --
 
 
-def hangs(figure: Figure) -> bool:
+def hangs(figure: Figure) -> cython.bint:
     """Return whether it hangs on an edge, from now on or still, or pulls itself up."""
-    memory = figure.memory
+    memory: Any = figure.memory
     if memory.ledge == NOTHING:
         memory.ledge = _find_ledge(figure)
         memory.pull = 0.0
@@ -60,27 +66,31 @@ def hangs(figure: Figure) -> bool:
         figure.own[figure.up] = 0.0  # it stays where it is, then falls
         return False
     elif memory.pull == 0.0 and figure.wants.climb > 0.0 and _has_room(figure):
-        _, k = _way_in(figure)
-        memory.pull = figure.half[k]
+        memory.pull = figure.half[_axis_in(figure)]
     return True
 
 
-def hang(figure: Figure) -> None:
+def hang(figure: Figure) -> cython.void:
     """Keep its head at the height of the edge, or pull itself up and over it."""
-    c, memory, own = figure.character, figure.memory, figure.own
+    c: Any = figure.character
+    memory: Any = figure.memory
+    up: cython.int = figure.up
+    head: cython.double = 2.0 * figure.half[up]
+
     figure.follow(memory.ledge)
-    own[:] = [0.0] * figure.dim
-    rise = figure.height_above_feet(memory.ledge)
+    for k in range(figure.dim):
+        figure.own[k] = 0.0
+    rise: cython.double = figure.height_above_feet(memory.ledge)
     if memory.pull == 0.0:
-        own[figure.up] = figure.sign * (rise - 2.0 * figure.half[figure.up]) / figure.dt
+        figure.own[up] = figure.sign * (rise - head) / figure.dt
     else:
-        sign, k = _way_in(figure)
-        speed = (2.0 * figure.half[figure.up] + figure.half[k]) / c.ledge_time
+        axis: cython.int = _axis_in(figure)
+        speed: cython.double = (head + figure.half[axis]) / c.ledge_time
         if rise > 0.0:
-            own[figure.up] = figure.sign * min(speed, rise / figure.dt)
+            figure.own[up] = figure.sign * min(speed, rise / figure.dt)
         else:
-            part = min(speed, memory.pull / figure.dt)
-            own[k] = sign * part
+            part: cython.double = min(speed, memory.pull / figure.dt)
+            figure.own[axis] = -memory.wall[axis] * part
             memory.pull -= part * figure.dt
             if not memory.pull > figure.late:  # this step ends on top
                 memory.ledge, memory.pull, memory.gone = NOTHING, 0.0, True
@@ -88,73 +98,84 @@ def hang(figure: Figure) -> None:
     memory.gone, memory.n_air_jumps, memory.hovered, memory.air_dt = True, 0.0, 0.0, 0.0
 
 
-def _find_ledge(figure: Figure) -> int:
+@cython.cfunc
+def _find_ledge(figure: Figure) -> object:
     """Return the body on whose edge it starts to hang, or NOTHING."""
-    c, memory, wants = figure.character, figure.memory, figure.wants
-    rises = figure.own[figure.up] * figure.sign
+    c: Any = figure.character
+    memory: Any = figure.memory
+    wants: Any = figure.wants
+    rises: cython.double = figure.own[figure.up] * figure.sign
     if rises > 0.0 or wants.drop or wants.climb < 0.0 or figure.touches or figure.was_on:
         return NOTHING
     if memory.since_ledge < c.ledge_pause - figure.late:
         return NOTHING
-    falls = (figure.gravity * figure.dt - rises) * figure.dt
-    head = 2.0 * figure.half[figure.up]
+    falls: cython.double = (figure.gravity * figure.dt - rises) * figure.dt
+    head: cython.double = 2.0 * figure.half[figure.up]
+    reach: cython.double = c.ledge_reach
     for normal, wall in figure.walls:
-        if presses(figure, normal) and esper.entity_exists(wall):
-            above = figure.height_above_feet(wall) - head
-            if -max(c.ledge_reach, falls) <= above <= c.ledge_reach:
+        if presses(figure, normal) and figure.around.components_of(wall) is not None:
+            above: cython.double = figure.height_above_feet(wall) - head
+            if -max(reach, falls) <= above <= reach:
                 memory.wall = normal
-                if not figure.gives_way(wall) and _is_edge(figure, wall):
+                if not figure.around.gives_way(wall) and _is_edge(figure, wall):
                     return wall
     return NOTHING
 
 
-def _is_edge(figure: Figure, wall: int) -> bool:
+def _is_edge(figure: Figure, wall) -> cython.bint:
     """Return whether there is room for a hand above the upper edge of a wall."""
-    sign, k = _way_in(figure)
-    size = HAND * min(figure.half)
-    hand = list(figure.centre)
+    k: cython.int = _axis_in(figure)
+    up: cython.int = figure.up
+    sign: cython.double = -figure.memory.wall[k]
+    size: cython.double = HAND * min(figure.half)
+    hand: list = list(figure.centre)
     hand[k] += sign * (figure.half[k] - size)
-    rise = figure.height_above_feet(wall) - figure.half[figure.up] + size
-    hand[figure.up] += figure.sign * rise
-    move = [0.0] * figure.dim
+    rise: cython.double = figure.height_above_feet(wall) - figure.half[up] + size
+    hand[up] += figure.sign * rise
+    move: list = [0.0] * figure.dim
     move[k] = sign * 2.0 * size
-    half = tuple(size for _ in figure.half)
-    return figure.is_free(tuple(hand), tuple(move), half)
+    return figure.is_free(tuple(hand), tuple(move), (size,) * figure.dim)
 
 
-def _holds(figure: Figure) -> bool:
+def _holds(figure: Figure) -> cython.bint:
     """Return whether it still hangs: the edge is there, and nothing keeps it off."""
-    c, memory, wants, space = figure.character, figure.memory, figure.wants, figure.space
+    c: Any = figure.character
+    memory: Any = figure.memory
+    wants: Any = figure.wants
     ledge = memory.ledge
-    if not esper.entity_exists(ledge) or ledge not in space:
+    if figure.around.components_of(ledge) is None or figure.around.row_of.row(ledge) < 0:
         return False
-    if not any(memory.wall[k] for k in figure.level):  # the game has changed `Character.up`
+    if _axis_in(figure) < 0:  # the game has changed `Character.up`
         return False
-    touches = ledge in figure.floors or any(wall == ledge for _, wall in figure.walls)
-    rise = figure.height_above_feet(ledge)
-    rounding = figure.find_rounding()
+    touches: cython.bint = ledge in figure.floors
+    for _, wall in figure.walls:
+        touches |= wall == ledge
+    rise: cython.double = figure.height_above_feet(ledge)
+    rounding: cython.double = figure.find_rounding()
     if memory.pull > 0.0:  # what is in its way for so long will stay there
-        _, k = _way_in(figure)  # it touches nothing while its feet pass the edge
-        touches |= abs(rise) <= rounding and memory.pull == figure.half[k]
+        # It touches nothing while its feet pass the edge.
+        touches |= abs(rise) <= rounding and memory.pull == figure.half[_axis_in(figure)]
         return touches and c.state_time <= 2.0 * c.ledge_time + figure.late
     if wants.drop or wants.climb < 0.0:
         return False
-    away = abs(rise - 2.0 * figure.half[figure.up])
+    away: cython.double = abs(rise - 2.0 * figure.half[figure.up])
     return touches and away <= c.ledge_reach + rounding
 
 
-def _has_room(figure: Figure) -> bool:
+def _has_room(figure: Figure) -> cython.bint:
     """Return whether it can stand on top."""
-    sign, k = _way_in(figure)
-    up, over = [0.0] * figure.dim, [0.0] * figure.dim
-    up[figure.up] = figure.sign * figure.height_above_feet(figure.memory.ledge)
-    over[k] = sign * figure.half[k]
-    top = tuple(a + b for a, b in zip(figure.centre, up, strict=True))
-    return figure.is_free(figure.centre, tuple(up)) and figure.is_free(top, tuple(over))
+    k: cython.int = _axis_in(figure)
+    up: tuple = figure.upwards(figure.height_above_feet(figure.memory.ledge))
+    over: list = [0.0] * figure.dim
+    over[k] = -figure.memory.wall[k] * figure.half[k]
+    return figure.is_free(figure.centre, up, figure.half) and figure.is_free(
+        added(figure.centre, up), tuple(over), figure.half
+    )
 
 
-def _way_in(figure: Figure) -> tuple[float, int]:
-    """Return the direction towards the wall on which it hangs: sign and axis."""
-    wall = figure.memory.wall
-    k = next(k for k in figure.level if wall[k] != 0.0)
-    return -wall[k], k
+def _axis_in(figure: Figure) -> cython.int:
+    """Return the axis of the normal of the wall on which it hangs, -1 if that is not level."""
+    for k in range(figure.dim):
+        if k != figure.up and figure.memory.wall[k] != 0.0:
+            return k
+    return -1

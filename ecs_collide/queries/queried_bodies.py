@@ -22,7 +22,6 @@ from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.registry import EXEMPT
 
-TakeStrides: TypeAlias = Callable[[list[Any], int, float], int]
 Immerse: TypeAlias = Callable[[list[Any], float], list[Any]]
 FindLeft: TypeAlias = Callable[[list[Any]], list[int]]
 
@@ -84,28 +83,19 @@ class QueriedBodies:
 
     # -- characters --
 
-    def plain_strides(
-        self,
-        kinds: tuple[type, ...],
-        states: tuple[object, ...],
-        may_meet: Callable[[int, int], bool],
-        velocity_on: Callable[[int, int, int], object],
-    ) -> TakeStrides:
-        """Return a function that takes the plain strides of characters; see `PlainStrides`."""
-        registry = self._registry
-        strides = backend.kernels.plain_strides.PlainStrides(
-            self._state, registry.row_of, registry.makers[0], kinds, states, may_meet, velocity_on
-        )
+    def strides(self, space: object, functions: Sequence[object], extras: object) -> Any:
+        """Return the `Strides` of the characters of a space."""
+        strides = backend.kernels.stride.Strides
+        return strides(space, tuple(functions), self._state, self._registry.lists, extras)
 
-        def take(found: list[Any], n: int, dt: float) -> int:
-            self._lock.refuse_others()
-            world = self._link.world
-            world.require_current()
-            if self._domain is not None or self.present is not None:
-                return n  # the trees of the last step are not what its casts search
-            return int(strides.take(found, n, dt, self.boxes, world.entities(kinds), world.dead()))
-
-        return take
+    def begin_strides(self, strides: Any, kinds: tuple[type, ...], *known: object) -> None:
+        """Let strides use the bodies of the last step, and the components as they are now."""
+        self._lock.refuse_others()
+        world, is_updated = self._link.world, self.present is not None
+        world.require_current()
+        boxes = None if is_updated or self._domain is not None else self.boxes
+        entities = world.entities(kinds), world.dead(), self._presence.still_there(world)
+        strides.around.begin(boxes, is_updated, entities, *known)
 
     # -- zones --
 

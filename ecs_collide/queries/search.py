@@ -167,7 +167,7 @@ class Search:
     displacement: cython.double[3]  # the last one
     low: cython.double[3]  # the corners of the query's box, which may be a point
     high: cython.double[3]
-    hit: cython.double[8]  # written by `_describe`
+    hit: cython.double[8]  # written by `describe`
     near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
 
@@ -319,7 +319,7 @@ class Search:
                 found[i, j] = -1
             for j in range(self.best.n):
                 found[i, j] = self.best.items[j]
-                self._describe(j)
+                self.describe(j)
                 for k in range(hits.shape[1]):
                     hits[limit * i + j, k] = self.hit[k]
         self._end(excluded)
@@ -652,7 +652,7 @@ class Search:
         id: cython.longlong = self.ids[self.best.items[i]]
         if self.kind == QueryKind.REGION:
             return id
-        self._describe(i)
+        self.describe(i)
         first: tuple = vector_of(self.hit, 1, self.dim)
         if self.kind == QueryKind.NEAR:
             return id, self.hit[0], first
@@ -661,7 +661,7 @@ class Search:
             return id, self.hit[0], first, second
         return id, self.hit[0], first, second, self.hit[1 + 2 * self.dim]
 
-    def _describe(self, i: cython.Py_ssize_t) -> cython.void:
+    def describe(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the key and the other results of the item found at `i` into `hit`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes

@@ -22,7 +22,7 @@
 #define FLOAT_VALUE PyFloat_AS_DOUBLE
 #endif
 
-#define MOST_SLOTS 8
+#define MOST_SLOTS 40
 
 /* The components of one kind by row, what their slots are known to hold, and where these are.
    A row without a cached component holds None.  The components are those of a list. */
