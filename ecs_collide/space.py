@@ -1030,10 +1030,9 @@ class Space(BoxQueries[Filter]):
         found = self.query(
             cells.low - reach, cells.high + reach, exclude=exclude, filter=filter, solid=solid
         )
-        depth_in, row_of = self._state.timeline.step.slopes.depth_in, self._registry.row_of
-        having = self.world.having(Slope)
+        (kernel, row_of), having = self._queried.slopes, self.world.having(Slope)
         slopes = {
-            n: partial(depth_in, row_of.get(entity, -1))
+            n: partial(kernel.depth_in, row_of(entity))
             for n, entity in enumerate(found)
             if entity in having
         }
@@ -1098,11 +1097,7 @@ class Space(BoxQueries[Filter]):
             skipped = others + touched
             return self.cast_rays(eye, ways, exclude=skipped, filter=filter, solid=solid)
 
-        slopes = [
-            (*self._inspection.last_bounds(entity), self.world.component(entity, Slope))
-            for entity in sorted(self.world.having(Slope) & set(found))
-        ]
-        ends, eye = slope_ends(eye, reach, slopes, self.up)
+        ends, eye = slope_ends(eye, reach, self.slope_outlines(found).corners)
         here = set(self.query_point(eye, exclude=exclude, filter=filter, solid=solid))
         holds = np.array([entity in here for entity in found], np.bool_)
         ids = np.array(found, np.int64)

@@ -24,9 +24,8 @@ class Slope(Component):
     ======================================  =====================================
 
     It has no effect on a dynamic body, on one that grows, and if it rises along `Space.up`; such a
-    body is a box, and so is one that is `Attached`.  Rays, casts, moves, regions and
-    `Space.occupancy` meet its solid part.  `Space.nearest` and the like, `query_circle` and
-    `Space.bounds` take the whole box.
+    body is a box, and so is one that is `Attached`.  All queries and `Space.move` take its solid
+    part.  `Space.bounds` and `Space.boxes` take the whole box.
 
     Parameters
     ----------

@@ -60,6 +60,20 @@ def note_normal(
         event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j)
 
 
+@cython.inline
+def _gap(
+    low: cython.double, high: cython.double, one: cython.double, other: cython.double
+) -> cython.double:
+    """Return the distance of two intervals; the ends of the second are in any order."""
+    return max(0.0, max(min(one, other) - high, low - max(one, other)))
+
+
+@cython.inline
+def _nearest(place: cython.double, one: cython.double, other: cython.double) -> cython.double:
+    """Return the place within an interval, whose ends are in any order, that is nearest to another."""
+    return max(min(one, other), min(place, max(one, other))) + 0.0
+
+
 @cython.final
 class Slopes:
     """The line of one pair's slope, found by `find`, and its relation to the pair's box."""
@@ -485,6 +499,60 @@ class Slopes:
     def touches(self) -> cython.bint:
         """Return whether the measured corner, inside the box, touches the solid part."""
         return self.above <= 0.0 and self.over() <= 0.0
+
+    def distance(
+        self,
+        low: cython.p_double,
+        high: cython.p_double,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        closest: cython.p_double,
+    ) -> cython.double:
+        """Return the distance of a measured box from the solid part; write the closest point of that.
+
+        The solid part has the faces of two boxes, one as high as the low end of the line and one
+        at its high end.  Between these only the corner can be nearest to the line.
+        """
+        run: cython.int = self.run
+        up: cython.int = self.up
+        front: cython.double = high[run] if self.forth > 0.0 else low[run]
+        corner: cython.double = low[up] if self.out > 0.0 else high[up]
+        start: cython.double = mins[p + run] if self.forth > 0.0 else maxs[p + run]
+        end: cython.double = maxs[p + run] if self.forth > 0.0 else mins[p + run]
+        foot: cython.double = self.base + self.out * self.foot
+        top: cython.double = self.base + self.out * (self.height - self.drop)
+        beyond: cython.double = self.above * abs(self.normal_up)
+        total: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            closest[k] = max(mins[p + k], min(low[k], maxs[p + k])) + 0.0
+            if k != run and k != up:
+                aside: cython.double = max(0.0, max(mins[p + k] - high[k], low[k] - maxs[p + k]))
+                total += aside * aside
+        is_beside: cython.bint = low[run] <= maxs[p + run] and mins[p + run] <= high[run]
+        is_beside &= low[up] <= max(self.base, top) and min(self.base, top) <= high[up]
+        if is_beside and self.touches():
+            closest[run] = max(mins[p + run], min(front, maxs[p + run])) + 0.0
+            closest[up] = max(min(self.base, top), min(corner, max(self.base, top))) + 0.0
+            return sqrt(total)
+        across: cython.double = _gap(low[run], high[run], start, end)
+        upright: cython.double = _gap(low[up], high[up], self.base, foot)
+        flat: cython.double = across * across + upright * upright
+        closest[up] = _nearest(low[up], self.base, foot)
+        across = _gap(low[run], high[run], end, end)
+        upright = _gap(low[up], high[up], self.base, top)
+        if across * across + upright * upright < flat:
+            flat = across * across + upright * upright
+            closest[run] = end + 0.0
+            closest[up] = _nearest(low[up], self.base, top)
+        if beyond > 0.0 and beyond * beyond < flat:
+            foot_at: cython.double = front - beyond * self.normal_run
+            if (foot_at - start) * (end - foot_at) >= 0.0:
+                flat = beyond * beyond
+                closest[run] = foot_at + 0.0
+                closest[up] = corner - beyond * self.normal_up + 0.0
+        return sqrt(total + flat)
 
     def rate_of(self, displacement: cython.p_double) -> cython.double:
         """Return the change of `above` over a displacement of the box."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.arrays import take_rows
 from ecs_collide._kernel.constants import Exclusion, SleepState, Trait
+from ecs_collide.components.slope import Slope
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
@@ -272,14 +273,15 @@ class Inspection:
 
     def slope_outlines(self, entities: ArrayLike | None = None) -> SlopeOutlines:
         """Return the solid parts of those bodies that are slopes, on the first two axes."""
-        (rows, new), c = self._lookup.rows(entities), self._registry.table
-        is_slope = c.slope[rows] != 0
-        is_slope[[place for place, _ in new]] = False  # no step has read it
-        shape_of = self._state.timeline.step.slopes.shape_of
-        shapes = {n: shape_of(rows[n]) for n in np.flatnonzero(is_slope).tolist()}
+        ids = self._ids(entities)
+        slopes, row_of = self._queried.slopes
+        having = () if self._link.attached is None else self._link.attached.having(Slope)
+        shapes = {
+            n: slopes.shape_of(row_of(id)) for n, id in enumerate(ids.tolist()) if id in having
+        }
         places = np.array([n for n, shape in shapes.items() if shape], np.int64)
         lines = np.array([shape for shape in shapes.values() if shape]).reshape(-1, 6)
-        return SlopeOutlines(places, _outlines(lines, *self.boxes(self._ids(entities)[places])))
+        return SlopeOutlines(places, _outlines(lines, *self.boxes(ids[places])))
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the fat bounds of bodies, two float64 (n, dim); NaN without fat bounds."""

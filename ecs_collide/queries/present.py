@@ -11,7 +11,7 @@ not `Fixed` are compared, by pointers if they are in slots.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,12 @@ from ecs_collide._kernel.constants import AXES, LARGEST, Has, Mark
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
+from ecs_collide.components.slope import Slope
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
+from ecs_collide.queries.present_slopes import PresentSlopes
 from ecs_collide.queries.wrapped import Boxes, search_of
+from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import find_no_number
 from ecs_collide.sync.registry import BodyRegistry
 
@@ -59,7 +62,12 @@ class PresentBodies:
     halves: Doubles
 
     def __init__(
-        self, world: World, registry: BodyRegistry, dim: int, domain: PeriodicDomain | None
+        self,
+        world: World,
+        registry: BodyRegistry,
+        presence: Presence,
+        dim: int,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._world = world
         self._registry = registry
@@ -75,8 +83,10 @@ class PresentBodies:
         self._extents = make(extents.type, extents.names, 0, 0)
         self._offset = make(Attached, AXES[:dim], Mark.ATTACHED, 0)
         self._owner = make(Attached, ("owner",), Mark.ATTACHED, 0)
+        self._rise = make(Slope, AXES[:dim], Mark.SLOPE, 0)
+        self._heights = make(Slope, ("low", "high", "ceiling"), Mark.SLOPE, 0)
         self._kinds = [
-            self._position, self._extents, self._offset, self._owner,
+            self._position, self._extents, self._offset, self._owner, self._rise, self._heights,
             make(Disabled, (), Mark.DISABLED, 0),
             make(Fixed, (), Has.FIXED, 0),
             make(components.velocity.kind, (), Has.VELOCITY, 0),
@@ -91,7 +101,7 @@ class PresentBodies:
         self._finder = self._kernels.BoxFinder(bodies, units, makers, registry.makers)
         self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
-        self.search.use_slopes(bodies, registry.row_of)
+        self.slopes = PresentSlopes(registry, presence, dim)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
         self._room = 0
         self._make_room(8)
@@ -118,13 +128,17 @@ class PresentBodies:
         self._sizes = grown("_sizes", np.float64, dim)
         self._offsets = grown("_offsets", np.float64, dim)
         self._owners = grown("_owners", np.float64, 1)
-        columns = self._places, self._sizes, self._offsets, self._owners
+        self._rises, self._lines = grown("_rises", np.float64, dim), grown("_lines", np.float64, 3)
+        columns = (
+            self._places, self._sizes, self._offsets, self._owners, self._rises, self._lines,
+        )  # fmt: skip
         for n, kind in enumerate(self._kinds):
-            column = columns[min(n, 3)].data  # kinds without numbers use no column
+            column = columns[min(n, 5)].data  # kinds without numbers use no column
             kind.bind(room, column, column)
         boxes = self.centres, self.halves, self.mins, self.maxs
         written = tuple(column.data for column in boxes)
         self._finder.bind((self._places.data, self._sizes.data), written)
+        self.slopes.use_in(self.search, room)
         self._free += range(room - 1, old - 1, -1)
         self._room = room
         self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data
@@ -150,6 +164,7 @@ class PresentBodies:
             self._place(self._rows)
         elif rows:
             self._place(np.array(list(dict.fromkeys(rows)), np.int64))
+        self._shape(rows)
 
     def read_again(self, entities: Sequence[int]) -> None:
         """Apply the changes of some bodies, `Fixed` or not, and of no others."""
@@ -157,6 +172,7 @@ class PresentBodies:
         rows = np.array(known, np.int64)
         changed = self._read_all(self._enabled(rows))
         self._place(np.array([*known, *changed], np.int64))
+        self._shape([*known, *changed])
 
     def is_current(self) -> bool:
         """Return whether entities and components are the same as at the last comparison."""
@@ -197,7 +213,16 @@ class PresentBodies:
         self._find_owners()
         self._seen = seen
         boxes: list[int] = self._attached.tolist()
-        return rows + boxes
+        others = [self._row_of.get(entity, -1) for entity in noted]  # a slope may have become a box
+        return rows + boxes + [row for row in others if row >= 0 and self._is_slope(row)]
+
+    def _is_slope(self, row: int) -> bool:
+        return bool(self._has[row] & Mark.SLOPE) or self.slopes.rows[row] >= 0
+
+    def _shape(self, rows: Iterable[int]) -> None:
+        """Read the shapes of the slopes among some bodies, which have been placed."""
+        for row in filter(self._is_slope, dict.fromkeys(rows)):
+            self.slopes.shape(self._world, int(self.ids[row]), row, self.halves[row])
 
     def _file(self, rows: list[int], found: list[Any]) -> None:
         """Register components of bodies, a dict by type for each row."""
@@ -210,11 +235,15 @@ class PresentBodies:
         self._file(rows, [{}] * len(rows))
         self._is_known[rows] = self._is_in[rows] = False
         self._tree.drop_many(np.array(rows, np.int64).data)
+        self.slopes.forget(rows)
         self._free += rows
 
     def _read_all(self, rows: Longs) -> list[int]:
         """Read some bodies and all attached boxes; return the rows of the changed ones."""
         changed = self._read(self._position, self._extents, rows)
+        slopes = rows[self._has[rows] & Mark.SLOPE != 0]
+        if len(slopes):
+            changed += self._read(self._rise, self._heights, slopes)
         if len(self._attached):
             boxes = self._read(self._offset, self._owner, self._attached)
             if boxes:

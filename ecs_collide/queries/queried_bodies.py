@@ -63,7 +63,7 @@ class QueriedBodies:
         refuse_within_step(caller, state.is_stepping)
         updated, self._updated = self._updated, None  # discarded if the update is cut short
         if updated is None:
-            updated = PresentBodies(world, self._registry, state.dim, self._domain)
+            updated = PresentBodies(world, self._registry, self._presence, state.dim, self._domain)
         updated.refresh(self._moment is not state.moment)
         self._updated, self._moment = updated, state.moment
         return updated
@@ -134,6 +134,14 @@ class QueriedBodies:
             self._search.use_slopes(self._registry.table.bodies, None)
             self._searched = self._state.timeline
         return self._search
+
+    @property
+    def slopes(self) -> tuple[Any, Callable[[int], int]]:
+        """The kernel that measures slopes, and a function that returns the row of an entity in it."""
+        if self.present is not None:
+            rows, row = self.present.slopes.rows, self.present.row
+            return self.present.slopes.kernel, lambda id: int(rows[row(id)]) if row(id) >= 0 else -1
+        return self._state.timeline.step.slopes, lambda id: self._registry.row_of.get(id, -1)
 
     @property
     def boxes(self) -> Boxes:

@@ -24,7 +24,6 @@ from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.bodies import Bodies, flat, vector_of
 from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
-from ecs_collide.sync.body_lists import RowOf
 
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
@@ -144,8 +143,9 @@ class Search:
     sweeper: Sweeper
     slopes: Slopes  # of the items, with `knows_slopes`
     knows_slopes: cython.bint
-    # the row of each entity in the table of bodies; None if items are such rows
-    row_of: RowOf | None
+    # the row of each item in the table of bodies, -1 for none, if items are not such rows
+    slope_rows: cython.longlong[::1]
+    has_slope_rows: cython.bint
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
@@ -170,6 +170,7 @@ class Search:
     hit: cython.double[8]  # written by `describe`
     near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
+    closest: cython.double[3]  # the point of the item that is nearest to the query's box
 
     def __init__(self, first: Tree, second: Tree | None = None) -> None:
         self.first = first
@@ -183,14 +184,16 @@ class Search:
         self.best = KBestHeap()
         self.excluded = zeros(BYTE, 0)
 
-    def use_slopes(self, bodies: Bodies, row_of: RowOf | None) -> None:
-        """Treat the slopes among the items as such; their shapes are those of the last step.
+    def use_slopes(self, bodies: Bodies, rows) -> Slopes:
+        """Treat the slopes among the items as such; return the object that measures them.
 
-        `row_of` gives the row of an id in `bodies`; None if items are such rows.
+        `rows`, int64, has the row of each item in `bodies`, -1 for a box; None if items are rows.
         """
         self.slopes = Slopes(bodies)
-        self.row_of = row_of
+        self.has_slope_rows = rows is not None
+        self.slope_rows = zeros(LONG, 0) if rows is None else rows
         self.knows_slopes = True
+        return self.slopes
 
     @cython.cfunc
     @cython.inline
@@ -207,9 +210,7 @@ class Search:
         """
         if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
             return False
-        row: cython.Py_ssize_t = item
-        if self.row_of is not None:
-            row = self.row_of.find(self.ids[item])
+        row: cython.Py_ssize_t = self.slope_rows[item] if self.has_slope_rows else item
         return self.slopes.relate(row, self.low, self.high, mins, maxs, p)
 
     def search(self, query: tuple, excluded, boxes: tuple) -> object:
@@ -508,13 +509,18 @@ class Search:
         i: cython.Py_ssize_t = self.dim * item
         key: cython.double = self._least_key(self.lows, self.highs, i, i)
 
-        if key > self.best.bound or self.kind == QueryKind.NEAR:
+        if key > self.best.bound:
             return key
         if self.kind == QueryKind.CAST:
             self._aim_at(item, self.lows, self.highs, i)
             return self._time_of_impact()
         if not self._measure_slope(item, self.lows, self.highs, i):
             return key
+        if self.kind == QueryKind.NEAR:
+            slopes: Slopes = self.slopes
+            return max(
+                key, slopes.distance(self.low, self.high, self.lows, self.highs, i, self.closest)
+            )
         leave: cython.double = INF
         for k in range(self.dim):
             way: cython.double = self.displacement[k]
@@ -683,7 +689,11 @@ class Search:
             self._describe_impact(item, self.hit[0])
         else:
             for k in range(self.dim):
-                self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
+                self.closest[k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
+            if self._measure_slope(item, self.near, self.far, 0):
+                self.slopes.distance(self.low, self.high, self.near, self.far, 0, self.closest)
+            for k in range(self.dim):
+                self.hit[1 + k] = self.closest[k]
 
     def _describe_ray(self, time: cython.double) -> cython.void:
         """Write the point and the normal of a hit.

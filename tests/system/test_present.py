@@ -446,7 +446,9 @@ def test_update_after_changes_finds_what_a_first_look_at_the_world_finds(seed, w
         space.update()
 
         updated = space._queried.present
-        first = PresentBodies(space.world, space._registry, 2, space._queried._domain)
+        first = PresentBodies(
+            space.world, space._registry, space._queried._presence, 2, space._queried._domain
+        )
         first.refresh(False)
         boxes = [
             {

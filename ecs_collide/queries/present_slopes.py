@@ -1,0 +1,88 @@
+"""The shapes of slopes as they are now, for `queries.present`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._kernel import backend
+from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.slope import Slope
+from ecs_collide.esper_world import World
+from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.sync.presence import Presence
+from ecs_collide.sync.registry import BodyRegistry
+
+
+class PresentSlopes:
+    """The slopes among the present bodies, in a small table that only they have rows in.
+
+    Attributes
+    ----------
+    rows : int64 (room,)
+        By row of a body: its row in the table, -1 for a box.
+    kernel : Slopes
+        Measures boxes against them.
+    """
+
+    rows: NDArray[np.int64]
+    kernel: Any
+
+    def __init__(self, registry: BodyRegistry, presence: Presence, dim: int) -> None:
+        self._registry = registry
+        self._presence = presence
+        self._dim = dim
+        self._table = BodyTable(backend.kernels.bodies.Bodies(dim, False))
+        self._table.bodies.rare.use()
+        self.rows = np.zeros(0, np.int64)
+
+    def use_in(self, search: Any, room: int) -> None:
+        """Make a search of `room` bodies treat the slopes as such."""
+        grown = np.full(room, -1, np.int64)
+        grown[: len(self.rows)] = self.rows
+        self.rows = grown
+        self.kernel = search.use_slopes(self._table.bodies, grown.data)
+
+    def forget(self, rows: Iterable[int]) -> None:
+        """Make bodies boxes."""
+        found = [row for row in rows if self.rows[row] >= 0]
+        if found:
+            self._table.free(self.rows[found].tolist())
+            self._table.reuse_freed()
+            self.rows[found] = -1
+
+    def shape(self, world: World, entity: int, row: int, half: NDArray[np.float64]) -> None:
+        """Read the shape of a body; it is a box if the step would take it for one."""
+        self.forget([row])
+        slope: Any = world.component(entity, Slope)
+        if slope is None or not half.all() or self._is_box(world, entity):
+            return
+        sides = [k + 1 for k in range(self._dim) if (slope.x, slope.y, slope.z)[k] > 0.0]
+        sides += [-k - 1 for k in range(self._dim) if (slope.x, slope.y, slope.z)[k] < 0.0]
+        up, low, high = self._registry.reader.rare_reader.up, slope.low, slope.high
+        side = sides[0] if len(sides) == 1 else 0
+        if slope.ceiling:
+            side, up, low, high = -side, -up, 1.0 - high, 1.0 - low
+        if side == 0 or abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
+            return
+        table = self._table
+        table.reserve(1)
+        at = int(table.allocate([entity])[0])
+        table.half[at] = half
+        table.slope[at], table.slope_top[at] = side, up
+        table.slope_low[at], table.slope_high[at] = low, high
+        table.bodies.rare.any_slope = True
+        self.rows[row] = at
+
+    def _is_box(self, world: World, entity: int) -> bool:
+        """Return whether a body with a `Slope` is dynamic, attached, or grows."""
+        if world.component(entity, Attached) is not None:
+            return True
+        kind = self._registry.components.vector("growth", self._dim)
+        growth: Any = world.component(entity, kind.kind)
+        if growth is not None and any(getattr(growth, name) for name in kind.names):
+            return True
+        return self._presence.read(world, entity).dynamic
