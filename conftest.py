@@ -6,6 +6,9 @@ import gc
 import importlib.util
 import itertools
 import os
+import subprocess
+import sys
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,6 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples Hypothesis tries."""
     choose_examples(config.getoption("--long"))
     config.addinivalue_line("markers", "volume: does more with --long, set by conftest.py")
+    if sys.platform == "emscripten":
+
+        def skip(*_: object, **__: object) -> None:
+            pytest.skip("a browser has no processes and starts no threads")
+
+        for owner, name in (
+            (subprocess, "run"),
+            (subprocess, "Popen"),
+            (threading.Thread, "start"),
+        ):
+            setattr(owner, name, skip)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -61,6 +64,20 @@ def test_runs_take_some_cases_in_pure_python_and_the_quick_one_a_case_of_each_li
     assert cases_of(examples, 0) == quick
     assert cases_of(examples, 2) == quick[:1]  # in pure Python only the first test of a file
     assert cases_of(examples, conftest.EXAMPLES) == []
+
+
+def test_tests_that_need_a_process_or_a_thread_are_skipped_in_a_browser(monkeypatch):
+    config = SimpleNamespace(getoption=lambda _: 0, addinivalue_line=lambda *_: None)
+    for owner, name in ((subprocess, "run"), (subprocess, "Popen"), (threading.Thread, "start")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(conftest, "choose_examples", lambda _: None)
+
+    conftest.pytest_configure(config)
+
+    for needs in (lambda: subprocess.run(["true"]), threading.Thread(target=print).start):
+        with pytest.raises(pytest.skip.Exception, match="a browser has no processes"):
+            needs()
 
 
 def item(nodeid: str) -> SimpleNamespace:
