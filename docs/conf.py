@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parent))
 from make_index import add_entries
 from make_llms import make_full, make_list
 from make_reference import expand
+from make_wheel import make_wheel
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
@@ -42,7 +43,9 @@ html_theme_options = {  # an eye above each page leads to its source, and the fo
 }
 html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
+wheel = make_wheel(Path(__file__).parent.parent / "build" / "play")
 html_static_path = ["site.css", "stills", "recordings", "../ecs_collide/recording/page.js"]
+html_static_path += ["play", "../demos/examples/platformer_pyglet.py", str(wheel)]
 html_css_files = ["site.css"]
 html_domain_indices = False  # a list of modules: all names but the extras are in ecs_collide
 pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link
@@ -167,6 +170,12 @@ def describe(app, page, template, context, doctree) -> None:
         )
 
 
+def offer_game(app, page, template, context, doctree) -> None:
+    """Let the front page load the game."""
+    if page == "index":
+        app.add_js_file("play.js", loading_method="defer", **{"data-wheel": wheel.name})
+
+
 def write_for_programs(app, exception) -> None:
     """Write llms.txt and llms-full.txt beside the pages."""
     if exception is None and app.builder.format == "html":
@@ -204,4 +213,5 @@ def setup(app) -> None:
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", open_large)
     app.connect("html-page-context", describe)
+    app.connect("html-page-context", offer_game)
     app.connect("build-finished", write_for_programs)

@@ -81,6 +81,15 @@ def test_missing_compiled_kernels_are_told_once(missing):
     assert "runs without its compiled kernels" in done.stderr
 
 
+def test_browser_without_compiled_kernels_is_asked_for_no_compiler():
+    done = run(
+        f"import esper, numpy\n{NO_BINARY}\nsys.platform = 'emscripten'\n"
+        "import ecs_collide; print(ecs_collide.COMPILED)"
+    )
+
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
     ("package", "switches"), [("numpy", {}), ("numpy", {REQUIRED: "1"}), ("esper", {})]
