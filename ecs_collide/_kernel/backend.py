@@ -45,6 +45,7 @@ _KERNEL_NAMES = (
     "sync.world_diff",
     "sync.records",
     "sync.courses",
+    "sync.attached_boxes",
     "queries.search",
     "sync.bindings",
     "step.type_marks",
@@ -75,6 +76,7 @@ class Kernels(NamedTuple):
     world_diff: ModuleType
     records: ModuleType
     courses: ModuleType
+    attached_boxes: ModuleType
     search: ModuleType
     bindings: ModuleType
     type_marks: ModuleType

@@ -179,6 +179,8 @@ STEPS_AHEAD = 2.01  # steps that one looks ahead: two, and some for rounding
 SAME = 2.0**-20  # relative: closer speeds are the same
 LENGTH_ROUNDING = 2.0**-40  # relative to a length
 
+SAME_FRAME = 2.0**-40  # relative: rounding moves an attached box no further between two steps
+
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
 HASH = 2654435769
 LOW_31_BITS = 0x7FFFFFFF

@@ -55,18 +55,22 @@ class Attachments:
         self.head = nones(1)
         self.next = zeros(LONG, 1)
 
+    def clear(self) -> cython.void:
+        """Detach all boxes."""
+        for n in range(self.n):
+            self.head[self.owners[n]] = self.bodies.rare.owner[self.rows[n]] = -1
+        self.n = 0
+
     def set(
         self,
         rows: cython.longlong[::1],
         owners: cython.longlong[::1],
         offset: cython.double[:, ::1],
         target: cython.double[:, ::1],
-    ):
-        """Attach the boxes of `rows` and no others for the next step; see the fields."""
-        for n in range(self.n):
-            self.head[self.owners[n]] = self.bodies.rare.owner[self.rows[n]] = -1
-        self.n = 0
-        if rows.shape[0] == 0:
+        n_boxes: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Attach the first `n_boxes` of `rows` for the next step, after `clear`; see the fields."""
+        if n_boxes == 0:
             return
         if self.head.shape[0] < self.bodies.centre.shape[0]:
             self.head = nones(self.bodies.centre.shape[0])
@@ -74,10 +78,11 @@ class Attachments:
         self.owners = owners
         self.offset = offset
         self.target = target
-        self.displacement = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
-        self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
-        self.next = zeros(LONG, rows.shape[0])
-        self.n = rows.shape[0]
+        if self.next.shape[0] < n_boxes:
+            self.displacement = zeros(DOUBLE, 2 * n_boxes, self.bodies.dim)
+            self.beyond = zeros(DOUBLE, 2 * n_boxes, self.bodies.dim)
+            self.next = zeros(LONG, 2 * n_boxes)
+        self.n = n_boxes
         if not self.bodies.rare.any_owner:
             self.bodies.rare.clear_owners()
             self.bodies.rare.any_owner = True

@@ -202,7 +202,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
     "touched": ("sync.body_lists", "sync.reader", "sync.registry", "sync.seen", "sync.targets"),
     "quarantined": (
-        "sync.attached", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen",
+        "sync.attached_boxes", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen",
     ),
     "driven": ("sync.registry", "sync.targets"),
     "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),

@@ -186,7 +186,8 @@ def effect_of(box: tuple, zones: list, wrap: Any) -> tuple:
         table.add(table.n)
         table.n += 1
     table.finish()
-    return tuple([table.sums[k] for k in range(N_NUMBERS)])
+    gravity, afloat, drag, walk, x, y, z = table.sums
+    return gravity, afloat, drag, walk, x, y, z
 
 
 def is_plain(zone: Any) -> cython.bint:

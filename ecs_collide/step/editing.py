@@ -204,7 +204,7 @@ class BodyEditor:
         c.rest_count[row], c.interrupted[row] = 0, 1
         rows = np.array([row], np.int64)
         self._state.timeline.place_resized(rows.data)
-        boxes = registry.attached.rows
+        boxes = np.asarray(registry.lists.attached)
         boxes = boxes[c.seen_owner[boxes].ravel() == c.ids[row]]
         c.seen_offset[boxes] -= shift
         registry.note_resized(rows, boxes)

@@ -24,6 +24,7 @@ from ecs_collide.step.lock import StepLock
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.step.timeline import Timeline
+from ecs_collide.sync.attached_boxes import AttachedBoxes
 from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.quarantine import crowd_report, held_report
 from ecs_collide.sync.reader import ComponentReader
@@ -56,7 +57,7 @@ class Pipeline:
     link: Any  # `WorldLink`
     probe: WorldProbe  # of its world, from the first step on
     registry: Any  # `BodyRegistry`
-    attached: Any  # `AttachedBoxes`
+    attached: AttachedBoxes
     pair_filters: Any  # `PairFilters`
     responses: Any  # `Responses`
     subscribers: Any  # `Subscribers`
@@ -278,23 +279,29 @@ class Pipeline:
         self.reader.rest_speed = self.rest_speed
         is_quiet: cython.bint = not has_changed and self.domain is None and lists.is_quiet()
         reports: list = []
-        if (
-            self.reader.sweeps
-            or timeline.attachments.n
-            or len(self.attached.rows)
-            or lists.are_to_be_read()
-            or self.registry.refusals
-        ):
+        if self.reader.sweeps or lists.are_to_be_read() or self.registry.refusals:
             reports = self.registry.read(state.step, dt)
         else:
             try:
                 n_out: cython.Py_ssize_t = self.reader.read(lists.movers, lists.stills, dt)
+                if lists.attached.shape[0]:
+                    self.attached.remember()
+                    self.reader.read_attached(lists.attached, dt)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 raise self.registry.first_error() from error
-            if n_out or not is_quiet or timeline.contacts.left or self.reader.has_news():
+            if (
+                n_out
+                or not is_quiet
+                or self.attached.n_out
+                or timeline.contacts.left
+                or self.reader.has_news()
+            ):
                 reports = self.registry.digest(n_out, state.step, dt)
             else:
-                lists.list_movers()
+                has_boxes: cython.bint = timeline.attachments.n > 0 or lists.attached.shape[0] > 0
+                if has_boxes and self.attached.attach(timeline.attachments):
+                    reports = self.registry.report_attached(state.step, dt)
+                lists.list_movers(self.attached.rows, self.attached.n)
         if reports:
             state.new_reports = state.new_reports + reports
 

@@ -336,10 +336,22 @@ class BodyLists:
             new[n] = row
         self.new = new
 
-    def list_movers(self) -> cython.void:
-        """List the moving bodies of a step that finds nothing but numbers to read."""
-        self.moving = self.movers
-        self.active = self.movers
+    def list_movers(self, boxes: cython.longlong[::1], n_boxes: cython.Py_ssize_t) -> cython.void:
+        """List the moving bodies of a step that finds nothing but numbers to read.
+
+        They are the movers and the first of `boxes`.
+        """
+        n_movers: cython.Py_ssize_t = self.movers.shape[0]
+        moving: cython.longlong[::1] = self.movers
+
+        if n_boxes:
+            moving = np.empty(n_movers + n_boxes, LONG).data
+            for n in range(n_movers):
+                moving[n] = self.movers[n]
+            for n in range(n_boxes):
+                moving[n_movers + n] = boxes[n]
+        self.moving = moving
+        self.active = moving
         self.new = self.movers[:0]
         self.touched_still = self.movers[:0]
 

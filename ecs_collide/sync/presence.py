@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide._kernel.constants import LARGEST, TRAITS_SHIFT, Has, Mark, News, Trait
+from ecs_collide._kernel.constants import LARGEST, SAME_FRAME, TRAITS_SHIFT, Has, Mark, News, Trait
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.base import shown
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import SAME_FRAME, wrong_owner
+from ecs_collide.sync.attached import wrong_owner
 from ecs_collide.sync.quarantine import find_no_number, refusal
 from ecs_collide.sync.registry import BodyRegistry, RowArray
 from ecs_collide.sync.seen import NO_ROWS

@@ -30,7 +30,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable, SavedColumns
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import AttachedBoxes, boxes_of
+from ecs_collide.sync.attached import boxes_of, wrong_owner
 from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.entity_rows import Changes, EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
@@ -107,7 +107,7 @@ class BodyRegistry:
         wrap = None if domain is None else domain.wrap
         self.checks = FieldChecks(components, dim, self.index.holder, wrap)
         self.kinematic_targets = KinematicTargets(table, lists.put, domain)
-        self.attached = AttachedBoxes(table, domain)
+        self.attached = kernels.attached_boxes.AttachedBoxes(timeline.bodies, lists, reader.undo)
         self.sleep = Sleep(table, lists, timeline)
         self.seen = SeenBodies(table, reader, (common[3], self.types[Attached]))
         self._stale: list[RowArray] = lists.stale
@@ -233,7 +233,6 @@ class BodyRegistry:
 
     def _use_lists(self) -> None:
         """Use the new lists of bodies."""
-        self.attached.rows = np.asarray(self.lists.attached)
         self._read = self.watched
 
     @property
@@ -322,8 +321,8 @@ class BodyRegistry:
         if self._domain is not None:  # the game may have put bodies beyond an edge of the world
             rows = self._read[c.quarantined[self._read] == 0]
             c.centre[rows] = self._domain.into_world(c.centre[rows])
-        if self._any_attached():
-            reports += self._attach(step, dt)
+        if self._any_attached() and self.attached.attach(self._timeline.attachments):
+            reports += self.report_attached(step, dt)
         c.news[:] = 0
         self.lists.list_new()
         if index.new or index.switched_off:
@@ -363,7 +362,7 @@ class BodyRegistry:
             n_out: int = reader.read(self._movers.data, stills.data, dt)
             if self._any_attached():
                 self.attached.remember()
-                reader.read_attached(self.attached.rows.data, dt)
+                reader.read_attached(self.lists.attached, dt)
             if self.index.switched_off:
                 reader.read_switched_off(self.index.switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -389,7 +388,7 @@ class BodyRegistry:
 
     def _any_attached(self) -> bool:
         """Return whether there are attached boxes, or attachments from the last step or a restore."""
-        return len(self.attached.rows) > 0 or self._timeline.attachments.n > 0
+        return len(self.lists.attached) > 0 or self._timeline.attachments.n > 0
 
     def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
         """Skip bodies until their numbers are valid; return reports of them."""
@@ -429,26 +428,33 @@ class BodyRegistry:
         self.refusals.clear()
         return [self.checks.report(row, ids[row], step, dt, self._refused[row]) for row in new]
 
-    def _attach(self, step: int, dt: float) -> list[Report]:
-        """Attach boxes to their owners for this step; return reports of boxes without one."""
-        c, boxes, rows, index = self.table, self.attached, self.attached.rows, self.index
-        with np.errstate(invalid="ignore"):  # quarantined boxes may hold any numbers
-            owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
-        self.reader.undo.keep(c, "quarantined", rows)
-        taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
-        owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
-        self._end_jumped([(row, owner_of[row]) for row in taken.jumped])
+    def report_attached(self, step: int, dt: float) -> list[Report]:
+        """Act on the boxes that are not as in the last step; return reports of those without owner."""
+        c, boxes = self.table, self.attached
+        self._end_jumped(boxes.jumped)
         out = {
             row: EndReason.DISABLED if is_off else EndReason.QUARANTINED
-            for row, is_off in taken.skipped
+            for row, is_off in boxes.skipped
         }
-        out |= {row: EndReason.QUARANTINED for row, _ in taken.refused}
+        out |= {row: EndReason.QUARANTINED for row, _ in boxes.refused}
         if out:
-            index.skip([*out], [*out.values()])
+            self.index.skip([*out], [*out.values()])
         if boxes.n_out:
+            rows = np.asarray(self.lists.attached)
             self._stale.append(rows[c.quarantined[rows] != 0])
         ids = c.views.ids
-        return [self.checks.report(row, ids[row], step, dt, wrong) for row, wrong in taken.refused]
+        return [
+            self.checks.report(row, ids[row], step, dt, self._wrong_owner(row, owner))
+            for row, owner in boxes.refused
+        ]
+
+    def _wrong_owner(self, row: int, owner: int) -> Wrong:
+        """Return the error about the owner of a box, both by row; -1 for no body."""
+        entity = int(self.table.seen_owner.item(row))
+        # Read the component itself, because a disabled body's columns are not up to date.
+        components = self.index.holders(Attached)
+        last = None if owner < 0 else getattr(components[owner], "owner", entity)
+        return wrong_owner(entity, is_itself=owner == row, last=last)
 
     def _end_teleported(self, touched: list[int]) -> None:
         """End the contacts of bodies that the game has teleported."""
@@ -744,7 +750,7 @@ class BodyRegistry:
         """Place the bodies after `put_back`."""
         c, lists, rows = self.table, self.lists, self.rows
         moving = lists.movers
-        if len(self.attached.rows):
+        if len(self.lists.attached):
             moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
         self.reader.recognize(rows.data, True)
         self._put_in_trees(moving, np.array(misplaced, np.int64) if misplaced else NO_ROWS)

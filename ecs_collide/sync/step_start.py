@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.targets import KinematicTargets
 
 Doubles = NDArray[np.float64]
@@ -24,7 +23,7 @@ class StepStart:
         lists: Any,
         reader: Any,
         targets: KinematicTargets,
-        attached: AttachedBoxes,
+        attached: Any,
         domain: PeriodicDomain | None,
     ) -> None:
         self._table = table
@@ -61,7 +60,7 @@ class StepStart:
                 centres[self._targets.rows] = self._targets.before()
                 if self._domain is not None:
                     centres = self._domain.into_world(centres)
-                centres[self._attached.taking_part] = self._attached.starts
+                centres[self._attached.taking_part] = self._attached.starting
                 centres[lists.relocated] = now[lists.relocated]
             lists.all_centres = centres
         found: Doubles = lists.all_centres

@@ -239,7 +239,13 @@ def crate(k: int) -> int:
     return box((60 * k, 0), (5, 5), ec.Velocity(0, 0), ec.Slide())
 
 
-@pytest.mark.parametrize("make", [lift, crate])
+def hitbox(k: int) -> int:
+    """Create a box that is attached to a body of its own."""
+    owner = box((40 * k, 0), (5, 5), ec.Velocity(3, 0), ec.Sensor(), ec.Filter(2, 4))
+    return box((0, 0), (2, 2), ec.Attached(owner, (9, 0)), ec.Filter(2, 4))
+
+
+@pytest.mark.parametrize("make", [lift, crate, hitbox])
 def test_a_quiet_step_makes_no_call_for_each(only_compiled, world, make):
     found = []
     for n in (1, 100):
