@@ -74,12 +74,16 @@ class Settling:
             if b.dynamic[i] and not (b.sensor[i] or b.asleep[i] or b.quarantined[i]):
                 self._find_flush(i, found)
         self.placed.clear()
-        for _id, k, i, centre in sorted(found):
+        for _order, k, i, centre in sorted(found):
             self._move(i, k, centre)
         return list(self.placed)
 
     def _find_flush(self, i: cython.Py_ssize_t, found: list) -> cython.void:
-        """Append the id, axis, row and new centre for each axis on which a body would be flush."""
+        """Append an order, axis, row and new centre for each axis on which a body would be flush.
+
+        The body that is moved least comes first, then the one nearest to the origin, so that neither
+        ids nor mirroring the scene decide.
+        """
         b: Bodies = self.bodies
         tree: Tree
 
@@ -95,7 +99,11 @@ class Settling:
             if self.depth[side] == 0.0 or self.depth[side ^ 1] != 0.0 or b.controls.locks(i, k):
                 continue
             centre: cython.double = beside(self.face[side], b.half_of(i, k), (side & 1) == 0, False)
-            found.append((b.ids[i], k, i, centre))
+            order: tuple = (
+                abs(centre - b.centre_of(i, k)), abs(b.centre_of(i, 0)), abs(b.centre_of(i, 1)),
+                abs(b.centre_of(i, b.dim - 1)), b.centre_of(i, 0), b.centre_of(i, 1), b.ids[i],
+            )  # fmt: skip
+            found.append((order, k, i, centre))
 
     def _may_hold(self, j: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether body j may hold body i."""

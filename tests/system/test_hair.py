@@ -292,6 +292,30 @@ def test_the_deepest_of_the_bodies_below_counts(how, order):
     assert pile.heights() == pytest.approx(heights, abs=1e-14)
 
 
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("depths", [(2**-20, 2**-19), (2**-19, 2**-20), (2**-20, 2**-20)])
+def test_which_of_two_between_walls_is_put_flush_depends_on_no_id(depths, way):
+    #   |A B|  each is a hair inside its wall, and there is no room for both
+    def ends(order):
+        box((-25 * way, 0), (5, 50))
+        box((25 * way, 0), (5, 50))
+        halves = {"left": 10 + depths[0] / 2, "right": 10 + depths[1] / 2}
+        places = {"left": -halves["left"] * way, "right": halves["right"] * way}
+        made = {
+            name: mover((places[name], 0), (halves[name], 5), (0, 0), ec.Slide()) for name in order
+        }
+        ec.install()
+        esper.process(0)
+        return [position(made[name])[0] * way for name in ("left", "right")]
+
+    one, other = (
+        in_a_world(str(order), lambda order=order: ends(order))
+        for order in (("left", "right"), ("right", "left"))
+    )
+
+    assert one == other
+
+
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_body_pushes_others_from_where_the_last_one_has_put_it(how, side):
