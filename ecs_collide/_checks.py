@@ -210,7 +210,7 @@ def checked_gravity(gravity: VectorLike | None, dim: int) -> Vector:
     return vector
 
 
-def up_against(gravity: Vector) -> Vector:
-    """Return the unit vector opposite to a gravity along an axis, (0, 1) for any other."""
+def up_against(gravity: Vector, otherwise: Vector | None = None) -> Vector:
+    """Return the unit vector opposite to a gravity along an axis; `otherwise` or (0, 1) if not."""
     up = tuple(-1.0 if part > 0.0 else 1.0 if part < 0.0 else 0.0 for part in gravity)
-    return up if sum(map(abs, up)) == 1.0 else (0.0, 1.0, 0.0)[: len(gravity)]
+    return up if sum(map(abs, up)) == 1.0 else otherwise or (0.0, 1.0, 0.0)[: len(gravity)]

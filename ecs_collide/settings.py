@@ -57,6 +57,7 @@ class Settings:
         self.lookahead = checked_number("lookahead", lookahead, LARGEST)
         self.margin = None if margin is None else checked_number("margin", margin, LARGEST)
         self.gravity = checked_gravity(gravity, self.dim)
+        self.up_is_given = up is not None
         self.up = up_against(self.gravity) if up is None else as_axis("up", up, self.dim)
         self.wrap = checked_wrap(wrap, self.dim)
         self.rest_speed = checked_number("rest_speed", rest_speed)
@@ -65,7 +66,7 @@ class Settings:
 
     def differing(self, given: Mapping[str, Any]) -> dict[str, object]:
         """Return the settings, by name, that differ from the given ones."""
-        own = vars(self)
+        own = {name: value for name, value in vars(self).items() if name != "up_is_given"}
         if given.get("dim", self.dim) != self.dim:  # then no vector can be compared
             return {"dim": self.dim}
         others = vars(Settings(**{**own, **given}))

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide._checks import checked_count, checked_gravity, checked_number, checked_switch
+from ecs_collide._checks import (
+    checked_count,
+    checked_gravity,
+    checked_number,
+    checked_switch,
+    up_against,
+)
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import News
 from ecs_collide.components.basics import Deflect, Slide, Stop
@@ -35,7 +41,7 @@ from ecs_collide.events import (
 )
 from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
 from ecs_collide.queries.boxes import BoxQueries
-from ecs_collide.queries.contact_queries import ContactQueries
+from ecs_collide.queries.contact_queries import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
@@ -163,7 +169,7 @@ class Space(BoxQueries[Filter]):
 
     def _connect(self, settings: Settings) -> None:
         """Make the parts, each with the parts that it uses."""
-        dim, components, up = settings.dim, settings.components, settings.up
+        dim, components = settings.dim, settings.components
         sweeps = settings.motion == "swept"
         domain = None if settings.wrap is None else PeriodicDomain(settings.wrap)
         apart = any(components.leans(dim)) or components.whole_sizes
@@ -180,15 +186,15 @@ class Space(BoxQueries[Filter]):
         lock: StepLock = kernels.lock.StepLock()
         self._lock = lock
         registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)
-        registry.set_up(up)
+        registry.set_up(settings.up, settings.up_is_given)
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase, errors)
-        shared = SharedParts(state, link, registry, presence, lookup, lock, up, domain)
+        shared = SharedParts(state, link, registry, presence, lookup, lock, domain)
         queried = self._queried = QueriedBodies(shared)
         responses = self._responses = Responses(state, link, registry, lookup, errors)
         self._subscribers = Subscribers(state, registry)
-        self._editor = BodyEditor(state, registry, lookup, up, domain)
+        self._editor = BodyEditor(state, registry, lookup, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(shared, queried, pair_filters)
         schema = SnapshotSchema()
@@ -234,8 +240,30 @@ class Space(BoxQueries[Filter]):
 
     @property
     def up(self) -> Vector:
-        """The direction up, a unit vector along an axis."""
-        return self._settings.up
+        """The direction up, a unit vector along an axis.
+
+        It follows `gravity` unless the game gives it, here or to the constructor, and stays as it
+        is while gravity is 0 or along no axis.  Set to None, it follows gravity again.  The next
+        step turns the default normals of `OneWay`, `Carry` and `Slope` with it.
+
+        Raises
+        ------
+        ValueError
+            Set to anything but a unit vector along an axis, or None.
+        RuntimeError
+            Set within a step.
+        """
+        return self._registry.up
+
+    @up.setter
+    def up(self, value: VectorLike | None) -> None:
+        if self.is_stepping:
+            raise RuntimeError("Space.up was set within a step: set it between steps")
+        if value is None:
+            up = up_against(self.gravity, self.up)
+        else:
+            up = as_axis("Space.up", value, self.dim)
+        self._registry.set_up(up, value is not None)
 
     @property
     def gravity(self) -> Vector:
@@ -244,8 +272,8 @@ class Space(BoxQueries[Filter]):
         It acts on the dynamic bodies: those with a `Velocity`, a response such as `Slide` and
         a finite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
         `GravityScale` changes it for one body.  The path of a falling body is exactly
-        v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all bodies, and does
-        not change `up`.
+        v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all bodies, and turns
+        `up` unless the game has given it.
 
         Raises
         ------
@@ -1369,7 +1397,7 @@ class Space(BoxQueries[Filter]):
     def _examined(self) -> Examined:
         return Examined(
             self, self.world, self._state, self._registry, self._pair_filters, self._responses,
-            self.stats, self._settings.up, self._settings.wrap,
+            self.stats, self.up, self._settings.wrap,
             self._snapshots.not_held() if self._snapshots.is_used else {},
         )  # fmt: skip
 

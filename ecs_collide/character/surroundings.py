@@ -111,9 +111,6 @@ class Surroundings:
         self.bodies = state.bodies
         self.dim = state.bodies.dim
         self.searched = None
-        for k in range(self.dim):
-            if space.up[k] != 0.0:
-                self.up = k + 1 if space.up[k] > 0.0 else -k - 1
 
     def begin(self, boxes, is_updated, entities: tuple, wrong, any_slope) -> None:
         """Use the bodies of the last step, and the components of entities as they are now.
@@ -133,7 +130,11 @@ class Surroundings:
             Whether any entity has a `Slope`.
         """
         timeline: Timeline = self.state.timeline
+        up: tuple = self.space.up
 
+        for k in range(self.dim):
+            if up[k] != 0.0:
+                self.up = k + 1 if up[k] > 0.0 else -k - 1
         if self.searched is not timeline:
             self.search = Search(timeline.broadphase.still, timeline.broadphase.moving)
             self.search.use_slopes(self.bodies, None)

@@ -44,7 +44,6 @@ class ContactQueries:
         self._presence = shared.presence
         self._lookup = shared.lookup
         self._lock = shared.lock
-        self._up = shared.up
         self._queried = queried
         self._pair_filters = pair_filters
 
@@ -116,7 +115,7 @@ class ContactQueries:
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
         """Return the oldest solid contact of a body on one side: its ground, or a wall."""
-        wanted = self._up if normal is None else as_axis("normal", normal, self._state.dim)
+        wanted = self._registry.up if normal is None else as_axis("normal", normal, self._state.dim)
         on = [
             contact
             for contact in self.contacts(entity)
@@ -162,7 +161,7 @@ class ContactQueries:
                 locked is not None
                 and any(
                     part and lock
-                    for part, lock in zip(self._up, (locked.x, locked.y, locked.z), strict=False)
+                    for part, lock in zip(self._registry.up, (locked.x, locked.y, locked.z), strict=False)
                 )
             )
         ):
@@ -179,7 +178,7 @@ class ContactQueries:
                     (contact.first, contact.second),
                     (contact.second, contact.first),
                 ):
-                    if _faces(contact.normal_for(upper), self._up):
+                    if _faces(contact.normal_for(upper), self._registry.up):
                         found.append(Rest(upper, lower, self._width(upper, lower)))
         return found
 
@@ -188,7 +187,7 @@ class ContactQueries:
         bodies = self._state.timeline.bodies
         rows = [self._lookup.row(entity) for entity in (one, other)]
         width = 1.0
-        for k, part in enumerate(self._up):
+        for k, part in enumerate(self._registry.up):
             if not part:
                 low = max(bodies.centre[i, k] - bodies.half[i, k] for i in rows)
                 high = min(bodies.centre[i, k] + bodies.half[i, k] for i in rows)

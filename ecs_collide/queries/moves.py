@@ -91,7 +91,7 @@ class Moves:
         editor: BodyEditor,
     ) -> None:
         self._link = shared.link
-        self._up = shared.up
+        self._registry = shared.registry
         self._domain = shared.domain
         self._queried = queried
         self._queries = Queries(queried)
@@ -141,7 +141,7 @@ class Moves:
 
     def _checked(self, displacement: VectorLike) -> list[float]:
         """Return a displacement as floats; vectors of plain floats are returned unchanged."""
-        dim = len(self._up)
+        dim = len(self._registry.up)
         if (
             type(displacement) is tuple
             and len(displacement) == dim
@@ -223,7 +223,7 @@ class Moves:
         """Return whether a body is solid on the side with this normal; `one_way` may be None."""
         if one_way is None:
             return True
-        out = solid_side(one_way, self._up)
+        out = solid_side(one_way, self._registry.up)
         return depth == 0.0 and sum(a * b for a, b in zip(out, normal, strict=True)) > 0.0
 
 

@@ -35,6 +35,7 @@ class PresentSlopes:
         self._registry = registry
         self._presence = presence
         self._dim = dim
+        self.up = registry.up  # their heights count along it
         self._table = BodyTable(backend.kernels.bodies.Bodies(dim, False))
         self._table.bodies.rare.use()
         self.rows = np.zeros(0, np.int64)

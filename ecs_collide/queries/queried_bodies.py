@@ -62,7 +62,7 @@ class QueriedBodies:
         world.require_current()
         refuse_within_step(caller, state.is_stepping)
         updated, self._updated = self._updated, None  # discarded if the update is cut short
-        if updated is None:
+        if updated is None or updated.slopes.up != self._registry.up:
             updated = PresentBodies(world, self._registry, self._presence, state.dim, self._domain)
         updated.refresh(self._moment is not state.moment)
         self._updated, self._moment = updated, state.moment

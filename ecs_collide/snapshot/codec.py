@@ -61,8 +61,8 @@ VERSION = 2
 _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
 _SINGLE = ("Mass", "Deflect")  # types with one number
-_SCALARS = ("step", "next_entity", "pair_limit", "rest_speed", "time")
-_SCALARS_FORMAT = struct.Struct("<qqqdd3d18q")  # these, the gravity and the counts
+_SCALARS = ("step", "next_entity", "pair_limit", "up", "rest_speed", "time")
+_SCALARS_FORMAT = struct.Struct("<qqqqdd3d18q")  # these, the gravity and the counts
 _LONGEST_ID = 2**62
 
 _SECTIONS = (
@@ -343,6 +343,7 @@ def _read_scalars(data: bytes) -> dict[str, Any]:
     _require(0 <= found["step"] < _LONGEST_ID, "its scalars")
     _require(1 <= found["pair_limit"] < _LONGEST_ID, "its scalars")
     _require(found["rest_speed"] >= 0.0, "its scalars")  # not so for nan
+    _require(abs(found["up"]) in (1, 2, 3, 10, 20, 30), "its scalars")
     _require(0.0 <= found["time"] < np.inf, "its scalars")
     _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
     return {**found, "gravity": gravity, "counts": counts}

@@ -45,7 +45,7 @@ class SavedState:
         "events", "filters", "flags", "gravity", "is_plain", "may_wake", "mismatches",
         "n_reports", "new_reports", "next_entity", "numbers", "owner", "pair_limit", "pending",
         "reports", "rest_speed", "rides", "rounded", "rows", "sleepers", "step", "tables", "time",
-        "was_crowded",
+        "up", "was_crowded",
     )  # fmt: skip
 
     owner: Any  # the `Snapshots` of its space
@@ -62,6 +62,7 @@ class SavedState:
     rest_speed: float
     pair_limit: int
     gravity: tuple[float, ...]
+    up: tuple[tuple[float, ...], bool]  # and whether the game has given it
     counts: list[Any]  # in the order of the fields of `Stats`
     reports: tuple[Report, ...]
     new_reports: list[Report]

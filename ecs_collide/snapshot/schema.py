@@ -41,6 +41,7 @@ class SnapshotData:
     next_entity: int
     rest_speed: float
     pair_limit: int
+    up: int  # the axis plus 1, negative for the other way; times 10 if the game has given it
     gravity: tuple[float, ...]  # three numbers
     counts: tuple[int, ...]  # of the last step, as in `Stats`
 

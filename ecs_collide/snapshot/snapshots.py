@@ -235,7 +235,7 @@ class Snapshots:
         saved.owner = self
         saved.step, saved.time = step.step, step.time
         saved.rest_speed, saved.pair_limit = self._pipeline.rest_speed, self._pipeline.pair_limit
-        saved.gravity = step.gravity
+        saved.gravity, saved.up = step.gravity, (registry.up, registry.up_is_given)
         saved.counts = step.counts or [0] * len(_COUNTS)
         saved.reports, saved.new_reports = tuple(step.reports), step.new_reports
         saved.n_reports, saved.was_crowded = step.n_reports, step.is_crowded
@@ -296,6 +296,7 @@ class Snapshots:
             "rest_speed": saved.rest_speed,
             "pair_limit": saved.pair_limit,
             "gravity": (*saved.gravity, 0.0, 0.0)[:3],
+            "up": _code_of_up(*saved.up),
             "counts": tuple(map([*saved.counts, 0].__getitem__, _TO_SAVED)),
             "reports": list(saved.reports),
             "new_reports": saved.new_reports,
@@ -476,6 +477,7 @@ class Snapshots:
             self._schema.begin_entities(world, contents, saved.next_entity)
         if step.gravity != saved.gravity:
             self._pipeline.set_gravity(saved.gravity)
+        registry.set_up(*saved.up)
         misplaced = registry.put_back(saved.columns)
         self._schema.put(saved.numbers)
         registry.place_again(misplaced)
@@ -552,6 +554,7 @@ class Snapshots:
         step, registry = self._state, self._registry
         timeline = step.timeline
         self._pipeline.set_gravity(state.gravity[: step.dim])  # first, as it wakes all bodies
+        registry.set_up(*_up_of_code(state.up, step.dim))
         registry.recall(world, state.bodies)
         registry.resume(state.flags, state.seen, state.rest_count)
         position = registry.makers[0].type
@@ -627,3 +630,18 @@ def not_held_message(kind: type, entities: list[int]) -> str:
         "make it a dataclass whose fields are int, float or bool, tell Space.snapshot_with how to "
         f"save it, or call space.snapshot_without({name}) if restore() need not bring it back"
     )
+
+
+def _code_of_up(up: tuple[float, ...], is_given: bool) -> int:
+    """Return `SnapshotData.up`."""
+    side = sum((k + 1) * int(part) for k, part in enumerate(up))
+    return 10 * side if is_given else side
+
+
+def _up_of_code(code: int, dim: int) -> tuple[tuple[float, ...], bool]:
+    """Return the direction up and whether the game has given it, from `SnapshotData.up`."""
+    is_given = abs(code) >= 10
+    side = code // 10 if is_given else code
+    return tuple(
+        float((abs(side) == k + 1) * (1 if side > 0 else -1)) + 0.0 for k in range(dim)
+    ), is_given

@@ -36,14 +36,11 @@ class BodyEditor:
         state: StepState,
         registry: BodyRegistry,
         lookup: BodyLookup,
-        up: Vector,
         domain: PeriodicDomain | None,
     ) -> None:
         self._state = state
         self._registry = registry
         self._lookup = lookup
-        self._axis = next(k for k, part in enumerate(up) if part)
-        self._up = int(up[self._axis])
         self._domain = domain
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
@@ -150,7 +147,8 @@ class BodyEditor:
         row = self._lookup.row(entity)
         (place,), (size,) = self._lookup.makers([entity])
         body = self._lookup.new_body(entity)
-        axis, side = self._axis, self._up * _SIDES[keep]
+        axis = next(k for k, part in enumerate(registry.up) if part)
+        side = int(registry.up[axis]) * _SIDES[keep]
         centre, half = list(body.centre), list(body.half)
         half[axis] = float(height) / 2.0
         registry.units.refuse_unequal(entity, half)

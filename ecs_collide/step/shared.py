@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
@@ -22,5 +21,4 @@ class SharedParts(NamedTuple):
     presence: Presence
     lookup: BodyLookup
     lock: StepLock
-    up: Vector  # a unit vector along an axis
     domain: PeriodicDomain | None  # None in a world that does not wrap

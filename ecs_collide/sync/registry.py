@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._checks import up_against
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among, union
 from ecs_collide._kernel.constants import (
@@ -86,6 +87,8 @@ class BodyRegistry:
     ) -> None:
         self.components = components
         self.sweeps = sweeps
+        self.up: Vector = ()  # see `set_up`
+        self.up_is_given = False
         self._domain = domain
         self._timeline = timeline
         table = self.table = BodyTable(timeline.bodies)
@@ -134,15 +137,26 @@ class BodyRegistry:
         """The rows of all bodies, in the order of their ids."""
         return self.index.rows
 
-    def set_up(self, up: Vector) -> None:
-        """Set the default normal, a unit vector along an axis."""
+    def set_up(self, up: Vector, is_given: bool) -> None:
+        """Set the default normal, a unit vector along an axis; unless given, it follows gravity."""
+        self.up_is_given = is_given
+        if self.up == up:
+            return
+        self.up = up
         axis = next(k for k, part in enumerate(up) if part)
         self.reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
+        c, rows = self.table, self.rows
+        rows = rows[c.traits[rows] != 0]
+        c.news[rows] |= News.UNCHECKED  # their sides are computed again
+        self.lists.requested.update(rows[c.has[rows] & Has.FIXED != 0].tolist())
+        self.wake_all()
 
     def set_gravity(self, gravity: Vector) -> None:
         """Set the gravity from the next step on, also for sleeping bodies."""
         self.reader.set_gravity(gravity)
         self.wake_all()
+        if not self.up_is_given:
+            self.set_up(up_against(gravity, self.up), False)
 
     def exempt_from_gravity(self, kind: type) -> None:
         """Exempt bodies that have a component of this type from gravity."""

@@ -109,6 +109,87 @@ def test_snapshots_hold_components_without_a_normal(elsewhere):
     assert esper.component_for_entity(platform, ec.Carry) == ec.Carry()
 
 
+# It turns with gravity ----------------------------------------------------------------------
+
+
+def standing(space, entity):
+    contact = space.is_on(entity)
+    return None if contact is None else contact.other(entity)
+
+
+@pytest.mark.parametrize("fps", [30, 60, 144])
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("is_fixed", [False, True])
+def test_everything_that_has_no_normal_of_its_own_turns_with_gravity(fps, is_restored, is_fixed):
+    #   The room is the same upside down: after the turn all stand where the mirror image stood.
+    parts = [ec.Fixed] if is_fixed else []
+    _, ceiling = (box((0, y), (100, 10), *(part() for part in parts)) for y in (-10, 110))
+    shelf = box((-60, 50), (20, 2), ec.OneWay(), *(part() for part in parts))
+    ramp = box((60, 50), (20, 10), ec.Slope("right"), *(part() for part in parts))
+    belt = box((0, 50), (20, 2), ec.Carry(surface=(30, 0)))
+    hero = mover((-60, 62), (5, 10), (0, 0), ec.Slide(), keys := ec.Character())
+    crate = mover((60, 80), (5, 5), (0, 0), ec.Slide(), ec.Friction(9))
+    rider = mover((-10, 57), (5, 5), (0, 0), ec.Slide())
+    space = ec.install(gravity=(0, -900))
+
+    def play():
+        for _ in range(fps):
+            esper.process(1 / fps)
+
+    for _ in range(fps // 5):
+        esper.process(1 / fps)
+    assert (standing(space, hero), standing(space, rider)) == (shelf, belt)
+    assert space.position_of(rider)[0] > -6
+    play()
+    assert standing(space, hero) == shelf
+    assert (space.query_point((60, 48)), space.query_point((60, 52))) == ([ramp], [])
+    space.gravity = (0, 900)
+    assert space.up == (0, -1)
+    if is_restored:
+        data = space.snapshot()
+        space.gravity = (0, -900)
+        space.restore(data)
+        assert space.up == (0, -1)
+    play()
+
+    assert [standing(space, each) for each in (hero, crate, rider)] == [ceiling] * 3
+    assert keys.on_ground
+    assert space.bounds(hero)[1][1] == 100
+    space.teleport(hero, (-60, 20))  # below the shelf it comes to stand on the other side
+    space.teleport(crate, (60, 20))
+    space.teleport(rider, (0, 43))
+    for _ in range(fps // 5):
+        esper.process(1 / fps)
+    assert standing(space, rider) == belt
+    assert space.position_of(rider)[0] > 3
+    play()
+    assert standing(space, hero) == shelf
+    assert (space.query_point((60, 48)), space.query_point((60, 52))) == ([], [ramp])
+
+
+def test_up_stays_while_nothing_falls_and_where_the_game_has_given_it():
+    space = ec.install(gravity=(0, 900))
+    assert space.up == (0, -1)
+    for gravity, up in [((0, 0), (0, -1)), ((5, 5), (0, -1)), ((-9, 0), (1, 0))]:
+        space.gravity = gravity
+        assert space.up == up
+    space.up = (0, 1)
+    space.gravity = (0, 900)
+    assert space.up == (0, 1)
+    state = space.save_state()
+    space.up = None
+    assert space.up == (0, -1)
+    for data in (state, bytes(state)):
+        space.restore(data)
+        assert space.up == (0, 1)
+        space.gravity = (0, 900)
+        assert space.up == (0, 1)
+        space.up = None
+
+    with pytest.raises(ValueError, match=r"Space.up=\(1, 1\) must be 2 numbers"):
+        space.up = (1, 1)
+
+
 @pytest.mark.parametrize("up", [(0, 2), (1, 1), (0, 0), (0, 1, 0), (0, float("nan"))])
 def test_what_points_nowhere_is_refused(up):
     with pytest.raises(ValueError, match=r"up=.* must be 2 numbers that point along one axis"):
