@@ -902,13 +902,12 @@ class Space(BoxQueries[Filter]):
         """Return the mass that rests on a body, such as a pressure plate or a scale.
 
         Every dynamic body presses on what it stands on with its mass and all that rests on it; a
-        `GravityScale` multiplies its mass.  A body on several others divides its load among them,
-        by the widths of the contacts.  A body that is in the air presses on nothing.  The load
-        times the gravity is the force.
+        `GravityScale` multiplies its mass, and the water of a `Zone` takes the part that it lifts.
+        A body on several others divides its load among them, by the widths of the contacts.  A body
+        that is in the air presses on nothing.  The load times the gravity is the force.
 
-        Bodies that have been deleted since the last step do not count.  O(contacts of the pile) and
-        O(n³) for n bodies that rest on several others or carry such bodies: a wall of 300 bricks
-        takes about 0.03 s.
+        Bodies that have been deleted since the last step do not count.  The first question about a
+        pile takes about 15 µs for each of its bodies.  Others before the next step look it up.
 
         Parameters
         ----------

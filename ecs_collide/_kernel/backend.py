@@ -51,6 +51,7 @@ _KERNEL_NAMES = (
     "step.type_marks",
     "queries.present_boxes",
     "queries.immersion",
+    "queries.envelope",
     "character.stride",
     "sync.body_lists",
     "step.lock",
@@ -82,6 +83,7 @@ class Kernels(NamedTuple):
     type_marks: ModuleType
     present_boxes: ModuleType
     immersion: ModuleType
+    envelope: ModuleType
     stride: ModuleType
     body_lists: ModuleType
     lock: ModuleType

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ecs_collide.components.dynamics import GravityScale, LockedAxes
 from ecs_collide.components.filters import Filter as FilterTrait
 from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.events import (
@@ -20,7 +19,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.queries.loads import Rest, find_loads
+from ecs_collide.queries.loads import COS_45, Loads
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
@@ -28,8 +27,6 @@ from ecs_collide.step.events_of_step import SHOWN_KINDS, axis_normal
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.quarantine import refusal
-
-_COS_45 = 0.5**0.5 - 1e-9  # less rounding
 
 
 class ContactQueries:
@@ -46,6 +43,7 @@ class ContactQueries:
         self._lock = shared.lock
         self._queried = queried
         self._pair_filters = pair_filters
+        self._loads = Loads(shared)
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids."""
@@ -125,23 +123,10 @@ class ContactQueries:
 
     def load_on(self, entity: int) -> float:
         """Return the mass that rests on a body."""
-        self._lookup.row(entity)  # raises if there is no such body
-        rests: dict[Rest, None] = {}
-        masses: dict[int, float] = {}
-        waiting = [entity, *(rest.upper for rest in self._rests_of(entity))]
-        while waiting:
-            body = waiting.pop()
-            mass = self._mass_of(body)
-            if mass is None or body in masses:
-                continue
-            masses[body] = mass
-            for rest in self._rests_of(body):
-                rests[rest] = None
-                waiting += (rest.upper, rest.lower)
-        found = [rest for rest in rests if rest.upper in masses]
-        loads = find_loads(masses, found)
-        load = sum(load for rest, load in zip(found, loads, strict=True) if rest.lower == entity)
-        return float(f"{load:.12g}")
+        row = self._lookup.row(entity)  # raises if there is no such body
+        return (
+            0.0 if row < 0 else self._loads.load_on(row, self._presence.gone_rows(self._link.world))
+        )
 
     def is_dynamic(self, entity: int) -> bool:
         """Return whether impacts change the velocity of a body."""
@@ -149,50 +134,6 @@ class ContactQueries:
         if row < 0:
             return self._lookup.new_body(entity).dynamic
         return bool(self._state.timeline.bodies.dynamic[row])
-
-    def _mass_of(self, entity: int) -> float | None:
-        """Return the mass that a body presses down with, or None if it is no dynamic body."""
-        row, bodies = self._lookup.row(entity), self._state.timeline.bodies
-        locked: Any = self._link.world.component(entity, LockedAxes)
-        if (
-            row < 0
-            or not bodies.dynamic[row]
-            or (
-                locked is not None
-                and any(
-                    part and lock
-                    for part, lock in zip(self._registry.up, (locked.x, locked.y, locked.z), strict=False)
-                )
-            )
-        ):
-            return None
-        scale: Any = self._link.world.component(entity, GravityScale)
-        return float(bodies.mass[row]) * (1.0 if scale is None else max(0.0, scale.value))
-
-    def _rests_of(self, entity: int) -> list[Rest]:
-        """Return the contacts in which a body rests on another, or another on it."""
-        found = []
-        for contact in self.contacts(entity):
-            if contact.kind is ContactKind.SOLID:
-                for upper, lower in (
-                    (contact.first, contact.second),
-                    (contact.second, contact.first),
-                ):
-                    if _faces(contact.normal_for(upper), self._registry.up):
-                        found.append(Rest(upper, lower, self._width(upper, lower)))
-        return found
-
-    def _width(self, one: int, other: int) -> float:
-        """Return the width, or in 3D the area, that two boxes share across `up`."""
-        bodies = self._state.timeline.bodies
-        rows = [self._lookup.row(entity) for entity in (one, other)]
-        width = 1.0
-        for k, part in enumerate(self._registry.up):
-            if not part:
-                low = max(bodies.centre[i, k] - bodies.half[i, k] for i in rows)
-                high = min(bodies.centre[i, k] + bodies.half[i, k] for i in rows)
-                width *= max(0.0, high - low)
-        return width
 
     def carried(self, entity: int) -> Vector:
         """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it."""
@@ -239,7 +180,7 @@ class ContactQueries:
 def _faces(normal: Vector, wanted: Vector) -> bool:
     """Return whether a normal is at most 45 degrees from an axis."""
     cosine: float = sum(map(mul, normal, wanted))
-    return cosine > _COS_45
+    return cosine > COS_45
 
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:

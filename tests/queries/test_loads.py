@@ -191,3 +191,35 @@ def test_a_crate_that_was_deleted_since_the_last_step_carries_nothing():
     esper.delete_entity(low, immediate=True)
 
     assert (space.load_on(plate), space.is_on(high)) == (0, None)
+
+
+@pytest.mark.parametrize(("buoyancy", "load"), [(0.5, 0.5), (0.25, 0.75)])
+def test_water_carries_its_part_of_a_crate_that_lies_on_the_ground(buoyancy, load):
+    space = ec.install(gravity=(0, -512))
+    plate = box(0, 0, 10, 1)
+    esper.create_entity(
+        ec.Position(0, 0), ec.Extents(90, 90), ec.Sensor(), ec.Zone(buoyancy=buoyancy)
+    )
+    low = crate(0, 1, 4, 4, mass=2)
+    crate(0, 5, 4, 4, mass=6)
+    play(60)
+
+    assert space.load_on(low) == pytest.approx(6 * load)
+    assert space.load_on(plate) == pytest.approx(8 * load)
+
+
+def test_loads_are_found_once_for_a_pile_until_something_changes():
+    space = ec.install(gravity=(0, -512))
+    plate, other = box(0, 0, 20, 1), box(20, 0, 20, 1)
+    stack = [crate(0, 1 + 4 * n, 4, 4) for n in range(5)]
+    bridge = crate(16, 1, 8, 4, mass=8)
+    play()
+
+    assert [space.load_on(each) for each in (plate, other, *stack)] == [9, 4, 4, 3, 2, 1, 0]
+    esper.delete_entity(stack[-1], immediate=True)
+    assert [space.load_on(each) for each in (plate, other, *stack[:4])] == [8, 4, 3, 2, 1, 0]
+    esper.delete_entity(bridge, immediate=True)
+    assert (space.load_on(plate), space.load_on(other)) == (4, 0)
+    crate(0, 17, 4, 4, mass=5)
+    play()
+    assert (space.load_on(plate), space.load_on(stack[0])) == (9, 8)
