@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, gaps, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "implementation")
+pytestmark = [pytest.mark.usefixtures("world", "implementation"), pytest.mark.quick]
 
 
 def meet(left, right, left_speed=(4, 0), right_speed=(0, 0)):

@@ -1,1 +1,0 @@
-"""The tree of the broadphase: an explanation, and a tree that a replay can restore."""
