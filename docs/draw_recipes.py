@@ -47,6 +47,7 @@ class Recipe:
 
 
 RECIPES = {
+    "two_blocks_that_count_pi": Recipe(((-20, -10, 380, 110),), frame=12),
     "bullets": Recipe(
         ((-20, -30, 540, 30),),
         lines=(("player", "sparks"),),

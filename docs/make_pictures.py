@@ -633,14 +633,11 @@ def photograph_examples(names: list[str]) -> None:
 SECONDS = {  # of each demo, until it looks as it should
     "boxes3d": 3.0,
     "breakout": 2.1,
-    "pi": 6.0,
     "platformer": 22.3,
-    "responses": 1.65,
     "rollback": 0.9,
     "rooms": 4.68,
     "survivors": 7.0,
     "ten_thousand": 0.6,
-    "tree": 9.4,
     "tunnelling": 1.0,
 }
 PARTS = {"platformer": 480}  # world units of a demo that are shown side by side, if not all
@@ -789,8 +786,6 @@ RECORDED_DEMOS = {  # seconds of each recording
     "platformer": 8.0,
     "rooms": 8.0,
     "breakout": 8.0,
-    "responses": 5.0,
-    "tree": 5.0,
 }
 RECORDED_RECIPES = (  # those that go on for a while, on a small file
     "crumbling_platform",

@@ -19,15 +19,13 @@ SHOWN = (  # the best first
     "boxes3d",
 )
 EXAMPLES = FOLDER / "examples"  # games of one file, to copy
-EXPLAINED = ("tree", "responses", "pi")  # how it works: not in the menu
 
 
 def names() -> list[str]:
-    """Return the names of all demos, those of the menu first, in its order."""
+    """Return the names of all demos, in the order of the menu."""
     files = {path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
     files |= {path.parent.name for path in FOLDER.glob("*/game.py")}
-    new = sorted(files - {*SHOWN, *EXPLAINED})
-    return [name for name in (*SHOWN, *new, *EXPLAINED) if name in files]
+    return [*(name for name in SHOWN if name in files), *sorted(files - {*SHOWN})]
 
 
 def examples() -> list[str]:
@@ -37,7 +35,7 @@ def examples() -> list[str]:
 
 def shown() -> list[str]:
     """Return the names in the menu: demos, and then games to copy."""
-    return [*(name for name in names() if name not in EXPLAINED), *examples()]
+    return [*names(), *examples()]
 
 
 def source(name: str) -> Path:

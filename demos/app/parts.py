@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import ecs_collide as ec
 from demos.app.boxes import BLUE, GREEN, GREY, ORANGE, PALE, RED, YELLOW, Boxes, Colour
-from demos.app.scene import Scene
 
 COLOURS = (RED, ORANGE, YELLOW, GREEN, BLUE)
 
@@ -89,11 +88,3 @@ def painted() -> Boxes:
         for _, (paint, place, half) in sorted(found, key=lambda item: (item[1][0].layer, item[0]))
     ]
     return Boxes.of(rows)
-
-
-class PaintedScene(Scene):
-    """A scene that draws its bodies as they are."""
-
-    def boxes(self) -> Boxes:
-        """Return all bodies that have `Paint`."""
-        return painted()

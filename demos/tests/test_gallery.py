@@ -120,20 +120,18 @@ def test_demo_is_one_short_file_or_a_folder(name: str) -> None:
 def test_claim_that_is_broken_fails_the_run(
     monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from demos import responses
+    from demos import tunnelling
 
-    monkeypatch.setattr(
-        responses, "WAYS", [(*way[:2], (1.0, 2.0), way[3]) for way in responses.WAYS]
-    )
+    monkeypatch.setattr(tunnelling.Tunnelling, "swept", lambda self: tunnelling.HALF)
 
-    code = runner.main(["responses", "--headless", "--seconds", "1.2"])
+    code = runner.main(["tunnelling", "--headless", "--seconds", "1.2"])
 
     esper.switch_world("default")
-    esper.delete_world("demo responses")
+    esper.delete_world("demo tunnelling")
     said = capsys.readouterr()
     assert code == 1
-    assert "BROKEN:     every velocity" in said.out
-    assert said.err.count("responses: does not hold: every velocity") == 1
+    assert "BROKEN:     no swept bullet" in said.out
+    assert said.err.count("tunnelling: does not hold: no swept bullet") == 1
 
 
 def test_outlines_lie_inside_of_their_boxes() -> None:
@@ -153,19 +151,18 @@ def test_recording_keeps_the_colours(world: str, folder: Path) -> None:
     need("PIL")
     from PIL import Image, ImageSequence
 
-    from demos import responses
     from demos.app.painter import Recorder
 
-    scene = build("responses")
+    scene = build("tunnelling")
     recorder = Recorder(scene)
     for _ in range(60):
         scene.step()
         recorder.take()
-    recorder.save(Path("responses.gif"))
+    recorder.save(Path("tunnelling.gif"))
 
-    with Image.open("responses.gif") as animation:
+    with Image.open("tunnelling.gif") as animation:
         frames = [np.asarray(f.convert("RGB")) for f in ImageSequence.Iterator(animation)]
     assert len(frames) == 12
     seen = np.unique(frames[-1].reshape(-1, 3), axis=0).astype(int)
-    for name, _, _, colour in responses.WAYS:
-        assert np.abs(seen - colour).max(axis=1).min() <= 4, name
+    for colour in (scene.palette.bad, scene.palette.ink, (52, 60, 92)):
+        assert np.abs(seen - colour).max(axis=1).min() <= 4, colour

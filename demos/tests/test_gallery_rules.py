@@ -2,61 +2,20 @@
 
 from __future__ import annotations
 
-from math import floor, pi
-
 import esper
 import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import boxes3d, responses
-from demos import pi as blocks
+from demos import boxes3d
 from demos.breakout import game as breakout
 from demos.tests.conftest import STEPS
-from demos.tree import game as tree
 
 
 def run(scene, n_steps: int) -> None:
     scene.keys.bot = True
     for _ in range(n_steps):
         scene.step()
-
-
-# pi
-
-
-@pytest.mark.parametrize("digits", [1, 2, 3, 4, 5] if ec.COMPILED else [1, 2, 3])
-def test_blocks_count_pi(world: str, digits: int) -> None:
-    scene = blocks.build(digits=digits)
-
-    steps = 0
-    while not scene.is_over and steps < 3000:
-        scene.step()
-        steps += 1
-    run(scene, 30)
-
-    assert scene.n_clacks == floor(pi * 10 ** (digits - 1)) == [0, 3, 31, 314, 3141, 31415][digits]
-    assert all(holds for _, holds in scene.claims())
-    assert len(scene.claims()) == 5  # the last: that it is over
-
-
-def test_blocks_that_bounce_no_more_than_64_times_a_step_count_pi_too(world: str) -> None:
-    if not ec.COMPILED:
-        pytest.skip("the same as compiled, and slow as pure Python")
-    scene = blocks.build(digits=5)
-    scene.space.pair_limit = 64
-    run(scene, 600)
-
-    assert scene.n_clacks == 31415  # held, and not stopped for good
-
-
-@pytest.mark.parametrize("digits", [0, 7])
-def test_digits_that_cannot_be_are_refused(world: str, digits: int) -> None:
-    with pytest.raises(ValueError, match=f"digits={digits} must be from 1 to 6"):
-        blocks.build(digits=digits)
-
-
-# breakout
 
 
 def test_boosted_ball_breaks_what_is_in_its_way_and_nothing_else(world: str) -> None:
@@ -165,79 +124,7 @@ def test_lost_ball_is_served_again(world: str) -> None:
     assert esper.entity_exists(game.ball)
 
 
-# responses, tree, boxes in 3D
-
-
-def test_all_responses_are_seen_in_one_round(world: str) -> None:
-    scene = responses.build()
-
-    run(scene, responses.ROUND - 1)
-
-    assert scene.after == {number: way[2] for number, way in enumerate(responses.WAYS)}
-    balls = list(scene.balls)
-    run(scene, 2)
-    assert not set(balls) & set(scene.balls)  # dropped again
-
-
-def test_arrows_point_where_the_balls_fly(world: str) -> None:
-    scene = responses.build()
-    run(scene, responses.ROUND - 1)
-
-    corners = scene.quads().corners
-
-    moving = [way[2] for way in responses.WAYS if way[2] != (0.0, 0.0)]
-    assert len(corners) == 2 * len(moving)  # a shaft and a head each
-    for shaft, head, way in zip(corners[::2], corners[1::2], moving, strict=True):
-        arrow = head[2] - shaft[:2].mean(axis=0)
-        beside = np.hypot(*arrow) - responses.HALF
-        assert beside == pytest.approx(responses.ARROW * np.hypot(*way))
-        assert arrow[0] * way[1] - arrow[1] * way[0] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_tree_is_drawn_with_its_branches(world: str) -> None:
-    scene = tree.build(seed=1)
-    scene.told = tree.STORY[-1].end  # at full speed
-    run(scene, 250)
-
-    rects = set(map(tuple, scene.boxes().rects.tolist()))
-
-    mins, maxs, depths, _ = scene.tree.branches()
-    assert len(depths) > 15
-    for (left, bottom), (right, _) in zip(mins.tolist(), maxs.tolist(), strict=True):
-        assert (left, bottom, right, bottom + 2.0) in rects
-    for box in scene.boxes_in:
-        (left, bottom), (right, _) = scene.tree.fat_bounds(box)
-        assert (left, bottom, right, bottom + 2.0) in rects
-        assert scene.tree.bounds(box) == scene.space.bounds(box)
-    assert scene.n_pairs > 50
-    assert len(set(map(tuple, scene.shades(depths).tolist()))) == scene.tree.depth
-
-
-def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> None:
-    scene = tree.build(seed=1)
-    told: list[str] = []
-    n_rects = []
-    n_escapes: list[int] = []
-    while scene.chapter is not None:
-        if scene.chapter is tree.STORY[1]:  # "nothing changes"
-            n_escapes.append(scene.tree.n_escapes)
-        run(scene, 1)
-        caption = scene.labels()[0].text
-        if caption not in told:
-            told.append(caption)
-            n_rects.append(len(scene.boxes().rects))
-            assert scene.dt < 1 / 60 or scene.chapter is None
-    run(scene, 1)
-
-    assert told[:4] == [chapter.caption for chapter in tree.STORY]
-    assert n_rects[0] < n_rects[1] < n_rects[3]
-    assert len(n_escapes) == 120
-    assert n_escapes[0] == n_escapes[-1]
-    words = {label.text for label in scene.legend()[1]}
-    assert words == {"box", "fat bounds", "escape", "root", "branches"}
-    assert "full speed" in scene.labels()[0].text
-    assert scene.dt == 1 / 60
-    assert scene.tree.n_escapes > 0
+# boxes in 3D
 
 
 def test_boxes_in_3d_are_drawn_from_the_far_to_the_near(world: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import responses, ten_thousand
+from demos import ten_thousand, tunnelling
 from demos.app import catalogue
 from demos.app.boxes import Boxes
 from demos.app.menu import LIT, WORLD, Gallery, Menu
@@ -23,7 +23,7 @@ LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be sho
 def build(name: str) -> Scene:
     if name == "three":
         raise ImportError("it needs more than there is")
-    return responses.build() if name == "one" else ten_thousand.build(n=30)
+    return tunnelling.build() if name == "one" else ten_thousand.build(n=30)
 
 
 def test_arrows_go_round(world: str) -> None:
@@ -75,7 +75,6 @@ def test_menu_shows_a_picture_of_every_demo_the_best_first(world: str) -> None:
     assert tiles[tiles > 0].tolist() == list(range(1, len(menu.names) + 1))
     assert menu.names[0] == "survivors"
     assert menu.names[-11:] == catalogue.examples()
-    assert not {*catalogue.EXPLAINED} & {*menu.names}
     title = next(label for label in menu.labels() if label.text == "Games to copy")
     first = menu.space.bounds(menu.cards[menu.names.index("bricks")])
     assert first[1][1] < title.y < menu.space.bounds(menu.cards[0])[0][1]
@@ -139,7 +138,7 @@ def test_escape_leaves_the_window_open_and_forgets_the_world(gallery: Gallery) -
 
     for _ in range(2):
         press(gallery, key.ENTER)
-        assert isinstance(gallery.screen.scene, responses.Responses)
+        assert isinstance(gallery.screen.scene, tunnelling.Tunnelling)
         gallery.screen.scene.step()
         gallery.screen.draw()
         press(gallery, key.ESCAPE)
@@ -234,5 +233,5 @@ def test_demo_that_fails_is_named_and_the_menu_is_back(
     gallery.screen.draw()
     gallery.build = build
     press(gallery, key.ENTER)
-    assert isinstance(gallery.screen.scene, responses.Responses)
+    assert isinstance(gallery.screen.scene, tunnelling.Tunnelling)
     assert gallery.menu.trouble == ""

@@ -15,7 +15,7 @@ from tests.screens import need
 from tests.volume import further
 
 ROOT = Path(__file__).parents[2]
-SLOW = ("platformer", "survivors", "ten_thousand", "tree")  # more than a third of a second
+SLOW = ("platformer", "survivors", "ten_thousand")  # more than a third of a second
 DIFFERENCE = 0.7  # of 255, on average
 # Rows at the top that show measured times, and the difference that the palette makes below them.
 TIMES = {"ten_thousand": (52, 2.0), "survivors": (20, DIFFERENCE)}

@@ -22,7 +22,6 @@ from demos.app import catalogue, replay
 from demos.app.replay import Memory, Player, Recording, RecordingError, Tape
 from demos.app.scene import Scene
 from demos.tests.conftest import few
-from demos.tree import game as tree
 from tests.volume import Volume
 
 ROOT = Path(__file__).parents[2]
@@ -382,30 +381,6 @@ def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
     player.close()
 
 
-def test_steps_that_fail_after_going_back_are_played_from_the_beginning(
-    world: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tree, "FEW", tree.MOST)  # so that boxes come all the time
-    monkeypatch.setattr(tree, "INSERT_EVERY", (2, 2))
-    scene = tree.build(seed=0)
-    tape = Tape(scene, "tree", {"seed": 0})
-    for _ in range(70):
-        tape.step()
-    expected = look(scene)
-    monkeypatch.setattr(Memory, "_collect", lambda *_: [])  # nothing but the space
-    player = Player(tape.recording())
-    player.seek(70)
-    with pytest.raises(ValueError, match="is in the tree already"):
-        player._memory.bring_back(60), player.scene.step()
-
-    player.seek(69)
-    player.seek(70)
-
-    assert look(player.scene) == expected
-    assert player.verdict() == "as recorded"
-    player.close()
-
-
 def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) -> None:
     class Own(Scene):
         pass
@@ -431,29 +406,6 @@ def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) ->
     memory.take(1)
 
     assert memory.steps == [1]
-
-
-def test_tree_of_the_demo_keeps_its_calls_for_a_replay_alone(world: str) -> None:
-    scene = tree.build(seed=1)
-    for _ in range(5):
-        scene.step()
-
-    assert scene.tree.calls is None
-    assert scene.tree.remember() is None
-
-    fresh = tree.build(seed=1)
-    at_first = fresh.tree.remember()
-    assert at_first is not None
-    for _ in range(5):
-        fresh.step()
-    later = fresh.tree.remember()
-    branches = fresh.tree.branches()
-    assert later is not None
-    at_first()
-    assert len(fresh.tree) == 0
-    later()
-    assert all(map(np.array_equal, fresh.tree.branches(), branches))
-    assert fresh.tree.pairs().tolist() == scene.tree.pairs().tolist()
 
 
 def test_memory_puts_things_right_in_place(world: str) -> None:

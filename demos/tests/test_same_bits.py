@@ -20,8 +20,6 @@ def test_compiled_and_pure_python_play_the_same_game(
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
-    if name == "tree":
-        n_steps = 120  # its few boxes stand still for the first 90
     options = {"n": volume(500, 2_000, 10_000)} if name in SIZED else {}
     runs = []
     for kernels in implementations:
