@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
 from ecs_collide._kernel.constants import Exclusion, Mark, News
+from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
 from ecs_collide.motion.body_table import BodyTable
@@ -136,12 +137,19 @@ class EntityRows:
         self.seen = changes.seen
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
-        """Return the changed bodies, and those among them whose ids belong to other bodies now."""
+        """Return the changed bodies, and those among them whose ids belong to other bodies now.
+
+        A living entity that is no body any more has changed, too, and so has one that was disabled
+        before it is deleted.
+        """
         if self.is_current(world):
             return [], []
         changes = self.compare(world)
         changed, row_of, now = changes.changed, self.row_of, changes.entities
-        return changed, [e for e in changed if self._is_another(row_of[e], now[e])]
+        replaced = [e for e in changed if self._is_another(row_of[e], now[e])]
+        dead = changes.seen.dead
+        left = [e for e in changes.gone if e in now and (e not in dead or Disabled in now[e])]
+        return changed + left, replaced
 
     def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
         """Return the rows of entities, -1 for an entity that is not a body."""

@@ -581,3 +581,26 @@ def test_a_disabled_box_that_gets_a_component_is_the_same_after_a_restore_and_a_
     esper.process(1.0)
 
     assert other.snapshot() == expected
+
+
+@pytest.mark.parametrize("kind", [ec.Position, ec.Extents, None])
+def test_a_body_that_is_none_any_more_and_is_disabled_in_one_frame_is_saved(kind):
+    space = ec.install()
+    entity = mover((0, 0), (4, 4), (1, 0), ec.Slide())
+    other = mover((50, 0), (4, 4), (1, 0), ec.Slide())
+    esper.process(0.1)
+    esper.add_component(entity, ec.Disabled())
+    if kind is None:
+        esper.delete_entity(entity)
+    else:
+        esper.remove_component(entity, kind)
+    data = space.snapshot()
+    esper.process(0.1)
+    ends = space.snapshot()
+
+    space.restore(data)
+
+    assert kind is None or space.snapshot() == data
+    esper.process(0.1)
+    assert space.snapshot() == ends
+    assert space.entities == [other]
