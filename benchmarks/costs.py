@@ -21,6 +21,7 @@ import esper
 import numpy as np
 
 from benchmarks import counts
+from benchmarks.changes import changes
 from benchmarks.competitors import installed
 from benchmarks.crowds import Pymunk
 from benchmarks.engines import HALF, Ours, arena
@@ -596,6 +597,7 @@ def counted(sizes: tuple[int, ...] = (10, 50, 200), instructions: bool = True) -
 
 COSTS: dict[str, Callable[..., Rows]] = {
     "counts": counted,
+    "changes": changes,
     "quiet": quiet,
     "resting": resting,
     "characters": characters,

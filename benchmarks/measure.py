@@ -32,6 +32,7 @@ ONE_THREAD = dict.fromkeys(
 )
 QUICK_COSTS: dict[str, dict[str, int]] = {
     "counts": {"sizes": (10,), "instructions": False},
+    "changes": {"tiles": 300, "bodies": 50, "cells": 20, "n": 10, "frames": 3},
     "quiet": {"n": 1000, "movers": 10, "frames": 10},
     "resting": {"n": 1000, "movers": 10, "frames": 10},
     "characters": {"n": 20, "frames": 3, "rounds": 1},
