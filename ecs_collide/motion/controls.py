@@ -39,11 +39,7 @@ class Controls:
         self.dim = dim
 
     def use(self):
-        """Start to use the columns, with defaults in all rows."""
-        if self.is_used:
-            return
-        for i in range(self.rank.shape[0]):
-            self.clear(i)
+        """Start to use the columns, which hold zeros in all rows until then."""
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:

@@ -61,10 +61,12 @@ class RareColumns:
         self.controls = Controls(dim)
 
     def use(self):
-        """Start to use the columns, with defaults in all rows."""
+        """Start to use the columns, with defaults in all rows.
+
+        Before this they hold zeros, in memory that no page is taken for.
+        """
         for i in range(self.bits.shape[0]):
             self.clear_filter(i)
-            self.clear(i)
         self.is_used = True
 
     def clear_owners(self) -> cython.void:

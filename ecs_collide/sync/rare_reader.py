@@ -68,8 +68,9 @@ class RareReader:
         if not self.rare.is_used:
             self.rare.use()
             for kind in self.kinds:
-                for i in range(self.rare.bits.shape[0]):
-                    kind.clear(i)
+                if kind.default != 0.0:  # else the column is as it was made
+                    for i in range(self.rare.bits.shape[0]):
+                        kind.clear(i)
         return 0
 
     def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.void:
