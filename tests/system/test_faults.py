@@ -299,6 +299,7 @@ def two_worlds(world):
             esper.delete_world(name)
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("seed", [1, *further(3)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, implementation, volume):
@@ -316,6 +317,7 @@ def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, impl
     assert games[0].space.n_reports > n_steps / 100
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("seed", [1, *further(3, 4)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_whose_steps_are_broken_off_lives_on(seed, world, implementation, volume):

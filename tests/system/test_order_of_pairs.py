@@ -127,7 +127,7 @@ def seeds(volume, short, long):
 @pytest.mark.slow_in_python
 @pytest.mark.usefixtures("implementation")
 def test_a_margin_decides_nothing(volume):
-    for seed in seeds(volume, 3, 400):
+    for seed in seeds(volume, 3, 150):
         usual = run("usual", seed, 25)
         for margin in (0.0, 0.5, 50.0):
             assert run("other", seed, 25, margin) == usual, f"seed {seed}, margin {margin}"
@@ -136,7 +136,7 @@ def test_a_margin_decides_nothing(volume):
 @pytest.mark.slow_in_python
 @pytest.mark.usefixtures("implementation")
 def test_a_restore_decides_nothing(volume):
-    for seed in seeds(volume, 3, 400):
+    for seed in seeds(volume, 3, 150):
         usual = run("usual", seed, 25)
         for restores in ((5,), (5, 5, 12)):
             saved = run("saved", seed, 25, restores=restores)
