@@ -108,6 +108,10 @@ class World:
         sets: Any = self.probe.part("_components", 1)
         return sets if type(sets) in (dict, backend.kernels.world_log.NotedSets) else None
 
+    def is_unknown(self) -> bool:
+        """Return whether esper does not tell which entities of this world have changed."""
+        return not backend.kernels.world_probe.NOTES_ALL or self._sets() is None
+
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
         return self.probe.generation_of(self.probe.part("_entity_count", 0))

@@ -403,6 +403,7 @@ def test_structure_is_followed_by_the_log_or_without_it(kernels, world, monkeypa
                 entity, ec.Position
             )
     assert (type(esper._components) is dict) == (not notes_all)
+    assert [each.cause for each in space.doctor()].count("unknown_esper") == (not notes_all)
 
 
 def test_a_step_after_one_that_was_cut_short_sees_the_same_changes(kernels, world, monkeypatch):

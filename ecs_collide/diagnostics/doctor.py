@@ -115,6 +115,13 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
         )
     yield from (Finding(cause, (), text) for cause, text in _odd_systems(e))
     yield from (Finding(cause, (), text) for cause, text in _late_processors(e))
+    if e.world.is_unknown():
+        yield Finding(
+            "unknown_esper",
+            (),
+            "this esper, or the game, keeps entities in another way than esper 3.9: each step "
+            "after a change of an entity compares all entities of the world",
+        )
     lost = sorted(e.world.lost())
     if lost:
         yield Finding(
