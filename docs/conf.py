@@ -106,7 +106,7 @@ def play(text: str) -> str:
         if not (Path(__file__).parent / "recordings" / f"{match[1]}.html").exists():
             return match[0]
         return (
-            f"{match[0]}\n\n<details><summary>Play the run</summary>\n"
+            f"{match[0]}\n\n<details><summary>Play the run, in the debug view</summary>\n"
             f'<iframe class="recording" src="_static/{match[1]}.html" loading="lazy" '
             'title="A recording of the program below"></iframe>\n</details>\n'
         )
