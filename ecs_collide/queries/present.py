@@ -221,8 +221,12 @@ class PresentBodies:
 
     def _shape(self, rows: Iterable[int]) -> None:
         """Read the shapes of the slopes among some bodies, which have been placed."""
-        for row in filter(self._is_slope, dict.fromkeys(rows)):
-            self.slopes.shape(self._world, int(self.ids[row]), row, self.halves[row])
+        sloped = list(filter(self._is_slope, dict.fromkeys(rows)))
+        if sloped:
+            odd = Has.VELOCITY | Has.GROWTH | Mark.ATTACHED
+            are_plain = (self._has[sloped] & odd == 0) & (not self._registry.sweeps)
+            ids = self.ids[sloped].tolist()
+            self.slopes.shape(self._world, sloped, ids, self.halves[sloped], are_plain.tolist())
 
     def _file(self, rows: list[int], found: list[Any]) -> None:
         """Register components of bodies, a dict by type for each row."""

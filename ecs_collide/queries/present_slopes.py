@@ -16,6 +16,8 @@ from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.registry import BodyRegistry
 
+Doubles = NDArray[np.float64]
+
 
 class PresentSlopes:
     """The slopes among the present bodies, in a small table that only they have rows in.
@@ -55,28 +57,44 @@ class PresentSlopes:
             self._table.reuse_freed()
             self.rows[found] = -1
 
-    def shape(self, world: World, entity: int, row: int, half: NDArray[np.float64]) -> None:
-        """Read the shape of a body; it is a box if the step would take it for one."""
-        self.forget([row])
-        slope: Any = world.component(entity, Slope)
-        if slope is None or not half.all() or self._is_box(world, entity):
-            return
-        sides = [k + 1 for k in range(self._dim) if (slope.x, slope.y, slope.z)[k] > 0.0]
-        sides += [-k - 1 for k in range(self._dim) if (slope.x, slope.y, slope.z)[k] < 0.0]
-        up, low, high = self._registry.reader.rare_reader.up, slope.low, slope.high
-        side = sides[0] if len(sides) == 1 else 0
-        if slope.ceiling:
-            side, up, low, high = -side, -up, 1.0 - high, 1.0 - low
-        if side == 0 or abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
+    def shape(
+        self, world: World, rows: list[int], ids: list[int], halves: Doubles, are_plain: list[bool]
+    ) -> None:
+        """Read the shapes of bodies; those that the step would take for boxes are boxes.
+
+        The plain ones are certainly not dynamic, attached or growing.
+        """
+        self.forget(rows)
+        found = {}
+        for row, entity, half, is_plain in zip(rows, ids, halves, are_plain, strict=True):
+            slope: Any = world.component(entity, Slope)
+            if slope is None or not half.all() or not (is_plain or not self._is_box(world, entity)):
+                continue
+            if shape := self._shape_of(slope):
+                found[row] = entity, half, *shape
+        if not found:
             return
         table = self._table
-        table.reserve(1)
-        at = int(table.allocate([entity])[0])
-        table.half[at] = half
-        table.slope[at], table.slope_top[at] = side, up
-        table.slope_low[at], table.slope_high[at] = low, high
+        table.reserve(len(found))
+        entities, half_sizes, sides, tops, lows, highs = zip(*found.values(), strict=True)
+        at = table.allocate(list(entities))
+        table.half[at] = np.array(half_sizes)
+        table.slope[at], table.slope_top[at] = sides, tops
+        table.slope_low[at], table.slope_high[at] = lows, highs
         table.bodies.rare.any_slope = True
-        self.rows[row] = at
+        self.rows[list(found)] = at
+
+    def _shape_of(self, slope: Any) -> tuple[int, int, float, float] | None:
+        """Return the sides to which a slope rises and is open, and its heights; None for a box."""
+        parts = (slope.x, slope.y, slope.z)[: self._dim]
+        sides = [k + 1 if part > 0.0 else -k - 1 for k, part in enumerate(parts) if part]
+        up, low, high = self._registry.reader.rare_reader.up, slope.low, slope.high
+        side = sides[0] if len(sides) == 1 else 0
+        if slope.ceiling:  # a floor upside down
+            side, up, low, high = -side, -up, 1.0 - high, 1.0 - low
+        if side == 0 or abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
+            return None
+        return side, up, low, high
 
     def _is_box(self, world: World, entity: int) -> bool:
         """Return whether a body with a `Slope` is dynamic, attached, or grows."""
