@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from operator import add
 from types import FrameType
 from typing import Any
 
@@ -41,6 +42,7 @@ from ecs_collide.events import (
 )
 from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
 from ecs_collide.queries.boxes import BoxQueries
+from ecs_collide.queries.circles import Shape
 from ecs_collide.queries.contact_queries import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
@@ -1001,6 +1003,18 @@ class Space(BoxQueries[Filter]):
         which may be NaN.
         """
         return self._inspection.boxes(entities)
+
+    def _shape_near(self, id: int, place: Sequence[float]) -> Shape:
+        low, high = self._inspection.last_bounds(id)
+        kernel, row_of = self._queried.slopes
+        if self.wrap is not None:
+            middles = [(a + b) / 2.0 for a, b in zip(low, high, strict=True)]
+            by = [
+                width * round((to - at) / width) if width else 0.0
+                for width, to, at in zip(self.wrap, place, middles, strict=True)
+            ]
+            low, high = (tuple(map(add, corner, by)) for corner in (low, high))
+        return Shape(low, high, kernel.shape_of(row_of(id)))
 
     def occupancy(
         self,

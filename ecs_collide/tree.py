@@ -24,6 +24,7 @@ from ecs_collide._checks import Floats, Integers, checked_id, checked_ids, refus
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.queries.boxes import BoxQueries
+from ecs_collide.queries.circles import Shape
 from ecs_collide.queries.queries import Allowed, Filter, Queries
 from ecs_collide.queries.results import (
     BoxHit,
@@ -194,6 +195,9 @@ class AABBTree(BoxQueries[Callable[[int], object]]):
         lower, upper = np.empty((2, self._dim))
         self._tree.box_into(self._row(id), lower.data, upper.data)
         return tuple(lower.tolist()), tuple(upper.tolist())
+
+    def _shape_near(self, id: int, place: Sequence[float]) -> Shape:
+        return Shape(*self.bounds(id))
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of the fat bounds of a box.

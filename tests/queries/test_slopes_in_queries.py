@@ -153,6 +153,68 @@ def test_distances_regions_and_cells_are_those_of_the_solid_parts(dim, moment):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
+def test_a_cast_circle_meets_the_first_solid_part_that_it_comes_nearer_than_its_radius(dim):
+    n_hits = 0
+    for seed in range(3):
+        rng = random.Random(f"circle {seed} {dim}")
+        switch()
+        space, shapes = random_level(rng, dim)
+        space.update()
+        for _ in range(10):
+            start, way = ([rng.uniform(-60, 60) for _ in range(dim)] for _ in range(2))
+            radius = rng.choice([0.5, 4.0, 9.0])
+
+            def nearest_at(time, start=start, way=way, shapes=shapes):
+                place = np.add(start, np.multiply(time, way))
+                return min((distance_of(shape, place, place), id) for id, shape in shapes.items())
+
+            hit = space.cast_circle(start, radius, way)
+
+            for part in range(9):  # nothing is met before
+                assert nearest_at(part / 8 * (hit.time if hit else 1.0))[0] >= radius - 1e-9 or (
+                    hit is not None and hit.time == 0.0
+                )
+            if hit is None:
+                continue
+            n_hits += 1
+            place = np.add(start, np.multiply(hit.time, way))
+            assert distance_of(shapes[hit.id], hit.point, hit.point) < 1e-9
+            if hit.time > 0.0:
+                assert nearest_at(hit.time) == (pytest.approx(radius), hit.id)
+                assert place - np.multiply(radius, hit.normal) == pytest.approx(hit.point)
+                assert np.dot(hit.normal, way) < 0.0
+    assert n_hits > 5
+
+
+def test_a_cast_circle_slips_past_corners_and_grazes_faces_in_a_tree_and_across_an_edge():
+    tree = ec.AABBTree()
+    tree.insert(7, (10, -1), (12, 5))
+    corner = tree.cast_circle((0, -2.5), 2, (16, 0))
+    assert corner.point == (10, -1)
+    assert math.dist((16 * corner.time, -2.5), corner.point) == pytest.approx(2)
+    assert (
+        tree.cast_box((0, -2.9), (2, 2), (16, 0)).time
+        < tree.cast_circle((0, -2.9), 2, (16, 0)).time
+    )
+    for miss in ((0, -3), (0, 7), (0, 9)):
+        assert tree.cast_circle(miss, 2, (30, 0)) is None
+    inside = tree.cast_circle((11, 1), 2, (16, 0))
+    assert (inside.time, inside.normal) == (0, (0, 0))
+    assert tree.cast_circle((8, 0), 2, (-5, 0)) is None  # it touches, and goes away
+    assert tree.cast_circle((8, 0), 2, (5, 0)).time == 0
+    for wrong in (0, -1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="radius"):
+            tree.cast_circle((8, 0), wrong, (5, 0))
+
+    switch()
+    wall = esper.create_entity(ec.Position(1, 5), ec.Extents(2, 5))
+    space = ec.install(wrap=(100, None))
+    esper.process(0)
+    hit = space.cast_circle((90, 5), 3, (20, 0))
+    assert (hit.id, hit.time, hit.normal) == (wall, 0.3, (-1, 0))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
 def test_every_question_has_the_same_answer_before_the_first_step_and_after_it(dim):
     def answers(seed, steps):
         rng = random.Random(seed)
