@@ -511,11 +511,6 @@ def _side_of(hit: ec.Collision) -> tuple[int, int]:
     return axis, int(hit.normal[axis])
 
 
-def is_float(x: Fraction) -> bool:
-    """Return whether a fraction is a float."""
-    return Fraction(float(x)) == x
-
-
 def is_dyadic(bodies: list[Body], dt: float) -> bool:
     """Return whether an exact step may stay within floats: all numbers are short."""
     if any(body.was_rounded for body in bodies):

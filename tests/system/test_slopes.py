@@ -36,10 +36,6 @@ def ramp(*how, centre=(8, 8), half=(8, 8), rise="right", **numbers):
     return box(centre, half, ec.Slope(rise, **numbers), *how)
 
 
-def normal_of(contact, body):
-    return tuple(contact.normal_for(body))
-
-
 # -- one impact --
 
 
