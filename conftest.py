@@ -25,7 +25,7 @@ from tests.volume import Volume, choose_examples
 _numbers = itertools.count()
 _PACKAGE = Path(backend.__file__).parents[1]
 EXAMPLES = 3  # tests of each file in ``-m quick``, a case of each
-DEAR = {"testing", "_kernel", "test_architecture.py"}  # no examples: they would take half the time
+DEAR = {"exact", "testing", "_kernel", "test_architecture.py"}  # without examples: half the time
 SHARE_COMPILED, SHARE_PURE = 20, 4  # every such case in pure Python, beside compiled ones and alone
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 
