@@ -57,7 +57,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--write",
         action="store_true",
-        help=f"write {report.MEASURED.name}, or of it the named crowds, then as --draw does",
+        help=f"write {report.MEASURED.name}, or of it the named crowds or engine, then as --draw",
     )
     parser.add_argument(
         "--draw",
@@ -70,9 +70,9 @@ def parsed(words: list[str]) -> argparse.Namespace:
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
     if arguments.write and (
-        arguments.quick or arguments.only or arguments.names not in ([], ["crowd"])
+        arguments.quick or arguments.only or arguments.names not in ([], ["crowd"], ["engine"])
     ):
-        parser.error("--write: the page needs all figures, so measure everything, or crowds")
+        parser.error("--write: the page needs all figures, so measure everything, crowds or engine")
     return arguments
 
 

@@ -34,7 +34,14 @@ ENGINES: dict[str, type[engines.Engine]] = {
 }
 
 PRESSERS: dict[str, type[crowds.Presser]] = {
-    presser.name: presser for presser in (crowds.Ours, crowds.OursSoft, crowds.Pymunk, crowds.Box2D)
+    presser.name: presser
+    for presser in (
+        crowds.Ours,
+        crowds.OursSoft,
+        crowds.Pymunk,
+        crowds.Box2D,
+        crowds.Box2DInSmallSteps,
+    )
 }
 
 OURS = "ecs_collide"

@@ -89,7 +89,10 @@ def resting(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
 
 
 def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
-    """Time steps of characters that walk on tiles, with all moves, against plain Slide bodies."""
+    """Time steps of characters with all moves that walk, against plain Slide bodies.
+
+    They walk on tiles, and on slopes that rise and fall by one in five.
+    """
     import ecs_collide as ec
     from ecs_collide.character import Character
 
@@ -103,16 +106,22 @@ def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
         "ledge_reach": 6,
         "swim_speed": 100,
     }
-    worlds = [(kind, fall) for kind in ("characters", "Slide bodies") for fall in (-900.0, 0.0)]
+    kinds = ("characters that walk on tiles", "Slide bodies that walk on tiles")
+    worlds = [(kind, fall) for kind in kinds for fall in (-900.0, 0.0)]
+    worlds.append(("characters that walk on slopes", -900.0))
     for kind, fall in worlds:
         esper.switch_world(f"{kind} {fall}")
         for k in range(n // 5 + 20):
-            esper.create_entity(ec.Position(160 * k, -8), ec.Extents(80, 8), ec.Fixed())
+            tile = ec.Position(160 * k, -8), ec.Extents(80, 8), ec.Fixed()
+            slope = [ec.Slope("left" if k % 2 else "right")] if kind.endswith("slopes") else []
+            esper.create_entity(*tile, *slope)
+            if slope:
+                esper.create_entity(ec.Position(160 * k, -24), ec.Extents(80, 8), ec.Fixed())
         for k in range(n):
             body = ec.Position(30 * k + 400, 16), ec.Extents(8, 16), ec.Velocity(60, 0), ec.Slide()
             hero = Character(walk_speed=60, crouch_height=16, **moves)
             hero.walk = 1.0
-            esper.create_entity(*body, *([hero] if kind == "characters" else []))
+            esper.create_entity(*body, *([hero] if kind.startswith("characters") else []))
         ec.install(gravity=(0, fall))
     best = dict.fromkeys(worlds, float("inf"))
     for _ in range(rounds):
@@ -124,7 +133,7 @@ def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
         esper.switch_world("default")
         esper.delete_world(f"{kind} {fall}")
     return [
-        (f"{n} {kind} that walk on tiles, {'under' if fall else 'without'} gravity", time, "ms")
+        (f"{n} {kind}, {'under' if fall else 'without'} gravity", time, "ms")
         for (kind, fall), time in best.items()
     ]
 

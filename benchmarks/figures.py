@@ -12,7 +12,7 @@ from benchmarks import measure, report
 
 OURS, LOOP, SOFT = "ecs_collide", "ecs_collide, body by body", "ecs_collide, soft"
 PYMUNK, BOX2D = "pymunk batch", "Box2D 3 batch (pyb2d3)"
-NAMES = {"pymunk": PYMUNK, "Box2D": BOX2D}
+BOX2D_16 = "Box2D 3 batch, 16 sub-steps"
 COSTS = report.COSTS
 TEXT = report.MEASURED.read_text("utf-8")
 
@@ -60,6 +60,7 @@ AT_REST = "a step, 10,000 bodies at rest and 100 that move, sleep on, mean"
 OPEN_SCENES = {
     "800 that walk to a moving point": "chase",
     "800 that walk against each other in a row": "rows",
+    "800 in such a row, each second one 1 unit higher": "rows off line",
     "800 that walk against each other in a corridor": "flows",
     "800 of mixed sizes, masses and responses": "mixed",
     "800 in a narrowing corridor": "jam",
@@ -86,10 +87,10 @@ FIGURES = [
     *(
         (
             "README.md",
-            f"- {n} bodies: {first} takes {{}} times as long, {second} {{}} times",
-            [arena(n, NAMES[first]), arena(n, NAMES[second])],
+            f"- {n} bodies: pymunk takes {{}} times as long, Box2D {{}} times",
+            [arena(n, who, "ratio in a game") for who in (PYMUNK, BOX2D)],
         )
-        for n, first, second in (("10", "Box2D", "pymunk"), ("50", "pymunk", "Box2D"))
+        for n in ("10", "50", "200")
     ),
     (
         "README.md",
@@ -191,7 +192,26 @@ FIGURES = [
         )
         for words, scene in OPEN_SCENES.items()
     ),
-    ("docs/crowds.md", "by {} units on average", [crowd("swarm", 200, SOFT, "overlap")]),
+    (
+        "docs/crowds.md",
+        "while they press: by {} units on average",
+        [crowd("swarm", 200, SOFT, "overlap")],
+    ),
+    (
+        "docs/crowds.md",
+        "it takes {} times as long as ecs_collide for 800 that walk to one point, {} times for a "
+        "moving point and {} times for mixed ones. They overlap as deep: by {} units on average at "
+        "the one point, where it is {} with 4",
+        [
+            *(crowd(scene, 800, BOX2D_16, "ratio") for scene in ("swarm", "chase", "mixed")),
+            *(crowd("swarm", 800, who, "overlap") for who in (BOX2D_16, BOX2D)),
+        ],
+    ),
+    (
+        "README.md",
+        "it takes {} times as long as ecs_collide in a swarm of 800",
+        [crowd("swarm", 800, BOX2D_16, "ratio")],
+    ),
     (
         "docs/saving.md",
         "saved in {} ms. To go back five steps takes {} ms, and to restore them into an empty "

@@ -6,7 +6,8 @@ so that what else the machine does falls on all.  The first frames of a run are
 not counted: caches fill and structures find their form.  In the first round the
 pairs of every frame are checked too, between one frame and the next.
 
-Figures are those of the quietest run, by its mean; only the *worst* frame is
+Steps of whole engines are timed by the clock of their process, which other programs do not
+advance.  Figures are those of the quietest run, by its mean; only the *worst* frame is
 taken over all runs, as the slowest frame when each counts with its least time:
 a frame that is slow in every run is slow by itself.
 """
@@ -222,6 +223,8 @@ def race(
                 continue
             result.runs.append(out.pop("times"))
             result.pairs = out.pop("pairs", None) or result.pairs
+            if kind == "engine":
+                out["in_game"] = min(out["in_game"], result.notes.get("in_game", out["in_game"]))
             result.notes = out
     if kind != "crowd":
         held.wrong = disagreement(held.finished) if kind == "tree" else escapes(held.finished)
