@@ -24,7 +24,7 @@ from benchmarks import counts
 from benchmarks.changes import changes
 from benchmarks.competitors import installed
 from benchmarks.crowds import Pymunk
-from benchmarks.engines import HALF, Ours, arena
+from benchmarks.engines import HALF, PITCH, SPEED, Ours, arena
 from benchmarks.scenes import DT, Floats, Integers, scene
 from tests.pressing import Crowd, swarm
 
@@ -136,6 +136,64 @@ def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
         (f"{n} {kind}, {'under' if fall else 'without'} gravity", time, "ms")
         for (kind, fall), time in best.items()
     ]
+
+
+def cubes(n: int = 1_000, frames: int = 60, warmup: int = 10) -> Rows:
+    """Time elastic cubes in a closed room in 3D, and in Rapier, by the clock of the process."""
+    import ecs_collide as ec
+
+    across = int(np.ceil(n ** (1 / 3) - 1e-9))
+    side = across * PITCH
+    places = (np.stack(np.unravel_index(np.arange(n), (across,) * 3), axis=1) + 0.5) * PITCH
+    speeds = np.random.default_rng(1).uniform(-SPEED, SPEED, (n, 3))
+    walls = []
+    for k in range(3):
+        for end in (-5.0, side + 5.0):
+            centre, half = np.full(3, side / 2), np.full(3, side / 2 + 10.0)
+            centre[k], half[k] = end, 5.0
+            walls.append((centre.tolist(), half.tolist()))
+    for centre, half in walls:
+        esper.create_entity(ec.Position(*centre), ec.Extents(*half))
+    size = ec.Extents(HALF, HALF, HALF)
+    for place, speed in zip(places.tolist(), speeds.tolist(), strict=True):
+        body = ec.Position(*place), ec.Velocity(*speed), ec.Deflect()
+        esper.create_entity(*body, size)
+    space = ec.install(dim=3)
+
+    def step() -> None:
+        esper.process(DT)
+        space.positions()
+
+    times = [cpu_clocked(step) / 1e3 for _ in range(warmup + frames)][warmup:]
+    what = f"{n:,} elastic cubes in 3D, mean"
+    rows: Rows = [(what, mean(times), "ms")]
+    if installed("rapier3d") is None:
+        return rows
+    import rapier3d
+
+    world = rapier3d.PhysicsWorld()
+    world.set_num_threads(1)
+    world.integration_parameters.dt = DT
+    looks = {"restitution": 1.0, "friction": 0.0}
+    for centre, half in walls:
+        wall = rapier3d.RigidBody.fixed(translation=tuple(centre))
+        world.add_body(wall, colliders=[rapier3d.Collider.cuboid(*half, **looks)])
+    handles = [
+        world.add_body(
+            rapier3d.RigidBody.dynamic(
+                translation=tuple(place),
+                linvel=tuple(speed),
+                locked_axes=rapier3d.LockedAxes.ROTATION_LOCKED,
+            ),
+            colliders=[rapier3d.Collider.cuboid(HALF, HALF, HALF, **looks)],
+        )
+        for place, speed in zip(places.tolist(), speeds.tolist(), strict=True)
+    ]
+    times = [cpu_clocked(world.step) / 1e3 for _ in range(warmup + frames)][warmup:]
+    left = sum(sum(v * v for v in world.rigid_bodies[each].linvel) for each in handles)
+    rows.append(("the same in Rapier", mean(times), "ms"))
+    rows.append(("the same, its energy that is left", left / float((speeds**2).sum()), ""))
+    return rows
 
 
 def churn(n: int = 10_000, frames: int = 40) -> Rows:
@@ -620,6 +678,7 @@ COSTS: dict[str, Callable[..., Rows]] = {
     "pressed": pressed,
     "import": imports,
     "plain": plain,
+    "cubes": cubes,
 }
 
 

@@ -47,6 +47,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "pressed": {"n": 200, "frames": 3, "rounds": 1},
     "import": {"rounds": 1},
     "plain": {"n": 20, "frames": 3},
+    "cubes": {"n": 27, "frames": 3},
 }
 
 
