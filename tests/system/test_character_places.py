@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder
-from tests.scenes import box, mover, of, position, velocity
+from tests.scenes import box, in_a_world, mover, of, position, velocity
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
 
@@ -268,3 +268,29 @@ def test_jump_from_a_lift_that_sinks_is_as_high_as_any():
 
     assert highest == pytest.approx(120, abs=0.3)
     assert position(play.body)[0] > x + 30
+
+
+def test_an_endless_run_is_the_same_a_thousand_million_units_from_the_origin():
+    def run(start):
+        keys = Character(walk_speed=300, jump_height=90)
+        hero = mover((start, 20), (10, 20), (0, 0), ec.Slide(), keys)
+        space = ec.install(gravity=(0, -1200))
+        tiles, places = {}, []
+        for frame in range(240):
+            column = (frame * 5 + 64) // 32
+            for n in range(column - 9, column + 12):
+                if n not in tiles and n % 12 not in (8, 9):  # gaps of two tiles
+                    tiles[n] = box((start + 32 * n - 48, -16), (16, 16), ec.Fixed())
+            for n in [n for n in tiles if n < column - 9]:
+                esper.delete_entity(tiles.pop(n))
+            keys.walk, keys.jump = 1, 6 <= column % 12 < 9
+            esper.process(1 / 60)
+            x, y = space.position_of(hero)
+            places.append((round(x - start, 4), round(y, 4), keys.landed))
+        assert min(y for _, y, _ in places) == 20
+        return places
+
+    near, far = (in_a_world(str(start), lambda start=start: run(start)) for start in (0.0, 1e9))
+
+    assert near == far
+    assert sum(landed for *_, landed in near) >= 3
