@@ -427,7 +427,8 @@ class Character:
         """Reset the character for a respawn, but keep its abilities and wishes.
 
         Moves end as after a teleport.  It gets back its jumps in the air, its time to hover and
-        its dash.  The `Velocity` does not change.
+        its dash.  The `Velocity` loses what a dash, a ladder or a ledge gave it, in the next step
+        and unless the game has set another one.
         """
         leave_place(self)
         old, self.memory = self.memory, Memory()

@@ -59,6 +59,7 @@ class Figure:
     hovers: cython.bint
     # Its velocity after the impact of this step, if the impact turns it; else None.
     expected: Any
+    moved: tuple  # the part of its velocity that ends with its move
     drop: Any  # ground below it that it does not touch, and its distance; else None
     grounds: list  # the bodies in contact below it, the oldest contact first
     floors: dict  # the normals of `grounds`
@@ -66,7 +67,11 @@ class Figure:
     steep: list  # normal and entity of slopes it slides down
     walls: list  # normal, of three numbers, and entity of walls that it touches
     ladders: list  # those that it holds on to
-    medium: Any  # the effect of the zones in which it is, or None
+    is_in_zone: cython.bint
+    drag: cython.double  # of the zones in which it is, per second
+    flow: tuple  # their velocity
+    footing: cython.double  # the factor of the speed at which it walks there
+    afloat: cython.double  # the part of it that is in zones with buoyancy, from 0 to 1
 
     def __init__(
         self, around: Surroundings, extras: Any, entity, components: tuple, dt: cython.double
@@ -90,7 +95,8 @@ class Figure:
         for k in range(self.dim):
             self.frame[k] = frame[k]
         self.is_known = True
-        self.expected = self.drop = self.medium = None
+        self.expected = self.drop = None
+        self.moved = NO_VELOCITY
         self.grounds, self.steep, self.walls, self.ladders = [], [], [], []
         self.floors, self.below = {}, {}
         self.gravity = character.gravity * around.number_of(entity, GravityScale, "value", 1.0)
@@ -159,7 +165,7 @@ class Figure:
             last.wall, last.since_wall = self.walls[0][0], 0.0
         self.is_wedged = not self.touches and self._is_wedged()
         self.was_on = c.on_ground and (self.touches or not self.is_hit)
-        if self.medium is not None and self.gravity < 0.0:  # it floats up
+        if self.is_in_zone and self.gravity < 0.0:  # it floats up
             self.touches = self.was_on = self.held_up = self.is_wedged = False
         if self.touches:
             c.ground = self.grounds[0]
@@ -284,10 +290,14 @@ class Figure:
         around: Surroundings = self.around
         known: list = []
         for zone in zones:
-            known.append((around.component(zone, self.extras.zone), around.last_bounds(zone)))
-        box: tuple = around.last_bounds(self.entity)
-        self.medium = self.extras.medium_of(box, known, self.space.wrap)
-        self.gravity *= self.medium.gravity
+            known.append((around.component(zone, self.extras.zone), around.corners_of(zone)))
+        gravity, afloat, self.drag, footing, *flow = around.zones.effect_of(
+            around.corners_of(self.entity), known
+        )
+        self.is_in_zone = True
+        self.gravity *= gravity
+        self.flow = tuple(flow)
+        self.footing, self.afloat = max(footing, 0.0), min(afloat, 1.0)
 
     @cython.cfunc
     def kept_of_lift(self) -> tuple:
@@ -398,7 +408,7 @@ class Figure:
     def note_changes(self) -> cython.void:
         """Record what its moves have changed in other components, after a change."""
         is_upside_down: cython.bint = self.around.up == -self.sign * (self.up + 1)
-        self.extras.note_changes(self.entity, self.memory, is_upside_down)
+        self.extras.note_changes(self.entity, self.memory, is_upside_down, self.moved)
 
     def leave_frame(self) -> cython.void:
         """Add the rising speed of the ground to its own: it falls by itself from now on."""

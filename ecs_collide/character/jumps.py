@@ -50,8 +50,10 @@ def fall(figure: Figure) -> cython.void:
     if wall_speed < INF:
         slowest = min(slowest, wall_speed - rise_of_walls(figure))
     rises -= gravity * figure.dt / 2.0
-    if figure.medium is not None:
-        rises = figure.sign * figure.medium.slowed(figure.sign * rises, figure.up, figure.dt)
+    if figure.is_in_zone:  # stable for any `dt`
+        slowing: cython.double = figure.dt * figure.drag
+        rises = figure.sign * rises + slowing * figure.flow[figure.up]
+        rises = figure.sign * (rises / (1.0 + slowing))
     if figure.wants.hover and c.hover_speed < slowest and rises < 0.0:
         figure.hovers = memory.hovered < c.hover_time - figure.late
         if figure.hovers:
@@ -63,13 +65,13 @@ def fall(figure: Figure) -> cython.void:
 
 def swims(figure: Figure) -> cython.bint:
     """Return whether it is in water and can swim."""
-    return figure.medium is not None and figure.medium.afloat > 0.0 < figure.character.swim_speed
+    return figure.afloat > 0.0 and figure.character.swim_speed > 0.0
 
 
 def stroke(figure: Figure) -> cython.void:
     """Rise in water, or jump out of it at its surface."""
     memory: Any = figure.memory
-    if figure.medium is not None and figure.medium.afloat < AT_SURFACE:
+    if figure.afloat < AT_SURFACE:
         jump(figure)
         return
     figure.leave_frame()

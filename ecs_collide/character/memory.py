@@ -35,6 +35,14 @@ class CharacterState(NamedText):
     KNOCKED_BACK = "knocked back"
 
 
+MOVED = (  # the states in which a move gives a velocity that ends with it
+    CharacterState.DASHING,
+    CharacterState.CLIMBING,
+    CharacterState.HANGING,
+    CharacterState.PULLING_UP,
+)
+
+
 @dataclass(slots=True, eq=False)
 class Memory:
     """The state that a stride leaves for the next one; `Character.to_bytes` saves it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from ecs_collide._kernel import ReadOnly, cython
@@ -11,7 +12,7 @@ from ecs_collide.character.dashes import dash, dashes
 from ecs_collide.character.figure import Figure, three
 from ecs_collide.character.jumps import fall, jump, slip_past_corner, stroke, swims
 from ecs_collide.character.ladders import climb, climbs
-from ecs_collide.character.memory import NOTHING, CharacterState, leave_place
+from ecs_collide.character.memory import MOVED, NOTHING, CharacterState, leave_place
 from ecs_collide.character.ramps import follow, meet
 from ecs_collide.character.surroundings import Surroundings, vector
 from ecs_collide.character.walks import (
@@ -47,7 +48,7 @@ class Strides:
         """Make the strides of a space.
 
         `functions` are as `Surroundings` takes them.  `extras` has what no kernel imports: `zone`,
-        `ladder`, `medium_of`, `note_changes`, `add_component`, and `no_wishes`, a character.
+        `ladder`, `note_changes`, `add_component`, and `no_wishes`, a character.
         """
         self.around = Surroundings(space, functions, state, lists)
         self.extras = extras
@@ -118,6 +119,7 @@ class Strides:
         centre: tuple = vector(components[1], around.dim)
         was_put: cython.bint = row >= 0 and around.is_put(entity, row, components[1], centre)
         pulled = memory.written if memory.climbing or memory.ledge != NOTHING else None
+        was_moved: cython.bint = c.state in MOVED
         written: list = []
 
         if was_put:
@@ -143,6 +145,8 @@ class Strides:
         memory.rode = figure.rides
         memory.last_dt = dt
         memory.held, memory.dash_held = bool(c.jump), bool(c.dash)
+        if c.state in MOVED or was_moved:
+            _note_moved(figure)
 
 
 def _write(velocity, now: list) -> cython.void:
@@ -155,6 +159,22 @@ def _write(velocity, now: list) -> cython.void:
         velocity.x, velocity.y = now[0], now[1]
         if len(now) == 3:
             velocity.z = now[2]
+
+
+def _note_moved(figure: Figure) -> cython.void:
+    """Note the part of its velocity that ends with a dash, or when it lets go."""
+    level: cython.double = 0.0
+    moved: list = [0.0, 0.0, 0.0]
+    if figure.dashes:
+        for k in range(figure.dim):
+            level += figure.own[k] * figure.own[k]
+        level = sqrt(level)
+    share: cython.double = figure.character.walk_speed / level if level > 0.0 else 0.0
+    for k in range(figure.dim):
+        if figure.dashes or figure.hangs or figure.memory.climbing:
+            moved[k] = figure.own[k] * max(0.0, 1.0 - share)
+    figure.moved = tuple(moved)
+    figure.note_changes()
 
 
 def keep_time(figure: Figure) -> cython.void:

@@ -33,6 +33,7 @@ from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, OneWay
 from ecs_collide.motion.bodies import Bodies, vector_of
 from ecs_collide.narrowphase.contacts_between_steps import ContactRows
+from ecs_collide.queries.immersion import ZoneTable
 from ecs_collide.queries.search import Search
 from ecs_collide.response.carriers import RiderTable
 from ecs_collide.step.state import StepState
@@ -80,6 +81,7 @@ class Surroundings:
     lists: BodyLists
     row_of: RowOf
     dim: ReadOnly[cython.int]
+    zones: ZoneTable
     # Of the present step.
     timeline: Timeline
     boxes: tuple  # as `Search` takes them
@@ -111,6 +113,7 @@ class Surroundings:
         self.bodies = state.bodies
         self.dim = state.bodies.dim
         self.searched = None
+        self.zones = ZoneTable(self.dim, space.wrap)
 
     def begin(self, boxes, is_updated, entities: tuple, wrong, any_slope) -> None:
         """Use the bodies of the last step, and the components of entities as they are now.
@@ -198,6 +201,19 @@ class Surroundings:
             bounds: tuple = self.last_bounds(entity)
             return bounds[1 if sign > 0 else 0][k]
         return self.bodies.tight_max[row, k] if sign > 0 else self.bodies.tight_min[row, k]
+
+    @cython.cfunc
+    def corners_of(self, entity) -> tuple:
+        """Return the min and the max corner of a body."""
+        row: cython.Py_ssize_t = -1 if self.is_updated else self.row(entity)
+        low: list = []
+        high: list = []
+        if row < 0:
+            return self.last_bounds(entity)
+        for k in range(self.dim):
+            low.append(self.bodies.tight_min[row, k])
+            high.append(self.bodies.tight_max[row, k])
+        return tuple(low), tuple(high)
 
     def precedes(self, one, other) -> cython.bint:
         """Return whether a body comes before another in the order of bodies in space."""

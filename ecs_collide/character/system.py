@@ -16,7 +16,7 @@ from ecs_collide.components.base import shown
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.space import begin_strides, strides_of
 from ecs_collide.steering import Steering, add_steering, odd_about_space
-from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
+from ecs_collide.zone.zone import Zone, find_wrong_zones
 
 
 class _Extras(NamedTuple):
@@ -24,7 +24,6 @@ class _Extras(NamedTuple):
 
     zone: Any = Zone
     ladder: Any = Ladder
-    medium_of: Any = medium_of
     note_changes: Any = note_changes
     add_component: Any = esper.add_component
     no_wishes: Character = Character()  # of a character that has been knocked back

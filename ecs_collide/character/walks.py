@@ -26,7 +26,6 @@ def walk(figure: Figure) -> cython.void:
     """Accelerate its speed along the ground towards the wish."""
     c: Any = figure.character
     wants: Any = figure.wants
-    medium: Any = figure.medium
     up: cython.int = figure.up
     first: cython.int = 1 if up == 0 else 0
     length: cython.double = 0.0
@@ -52,10 +51,10 @@ def walk(figure: Figure) -> cython.void:
         rate = rate * control if control > 0.0 else 0.0
     stands: cython.bint = figure.memory.standing_height == 0.0
     speed: cython.double = c.walk_speed if stands else c.crouch_speed
-    if medium is not None:
-        speed *= medium.walk
+    if figure.is_in_zone:
+        speed *= figure.footing
     # No wind blows it off a ladder.
-    flows: cython.bint = medium is not None and not figure.memory.climbing
+    flows: cython.bint = figure.is_in_zone and not figure.memory.climbing
     for k in range(figure.dim):
         if k != up:
             gap: cython.double = _wanted(figure, k, speed, flows) - figure.own[k]
@@ -81,7 +80,7 @@ def _wanted(
     """Return the speed on an axis that it accelerates to."""
     wanted: cython.double = figure.wish[k] * speed
     if flows:
-        wanted = wanted + figure.medium.flow[k]
+        wanted = wanted + figure.flow[k]
     return wanted
 
 

@@ -109,6 +109,40 @@ class ZoneTable:
         for k in range(N_NUMBERS):
             self.sums[k] = self._rounded(k)
 
+    @cython.ccall
+    def effect_of(self, box: tuple, zones: list) -> tuple:
+        """Return the sums of the effects of zones on a box.
+
+        Parameters
+        ----------
+        box : two vectors
+            Its min and max corners.
+        zones : list of (Zone, (min, max))
+            Valid ones, in any order, as their sum is rounded once.
+
+        Returns
+        -------
+        tuple of seven floats
+            The factor of its gravity, below 0 if it is lifted; the part of it that is in zones with
+            buoyancy; the drag, per second; the factor of the speed at which a character walks,
+            which may be below 0; and the flow, in world units per second.
+        """
+        low, high = box
+
+        self.reserve(len(zones))
+        for k in range(self.dim):
+            self.low[k], self.high[k] = low[k], high[k]
+        self.start()
+        for zone, (start, end) in zones:
+            for k in range(self.dim):
+                self.lows[self.n, k], self.highs[self.n, k] = start[k], end[k]
+            self.read(zone)
+            self.add(self.n)
+            self.n += 1
+        self.finish()
+        gravity, afloat, drag, walk, x, y, z = self.sums
+        return gravity, afloat, drag, walk, x, y, z
+
     def _part_inside(self, n: cython.Py_ssize_t) -> cython.double:
         """Return the part of the box that is inside a zone; a box without width is a point."""
         part: cython.double = 1.0
@@ -165,29 +199,6 @@ class ZoneTable:
             if 2.0 * error == twice - total:
                 total = twice
         return total
-
-
-def effect_of(box: tuple, zones: list, wrap: Any) -> tuple:
-    """Return the sums of the effects of zones on a box; see `zone.zone.medium_of`.
-
-    `zones` are pairs of a valid `Zone` and its corners.
-    """
-    table: ZoneTable = ZoneTable(len(box[0]), wrap)
-    low, high = box
-
-    table.reserve(len(zones))
-    for k in range(table.dim):
-        table.low[k], table.high[k] = low[k], high[k]
-    table.start()
-    for zone, (start, end) in zones:
-        for k in range(table.dim):
-            table.lows[table.n, k], table.highs[table.n, k] = start[k], end[k]
-        table.read(zone)
-        table.add(table.n)
-        table.n += 1
-    table.finish()
-    gravity, afloat, drag, walk, x, y, z = table.sums
-    return gravity, afloat, drag, walk, x, y, z
 
 
 def is_plain(zone: Any) -> cython.bint:

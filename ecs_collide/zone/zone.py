@@ -1,15 +1,12 @@
-"""Zones: water, wind and low gravity, and their effect on a box that is inside in part."""
+"""Zones: water, wind and low gravity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import esper
 
 from ecs_collide._kernel import backend
-from ecs_collide.events import Vector
 from ecs_collide.sync.fields import AMOUNT, SIGNED, NumberFields
 from ecs_collide.sync.quarantine import Wrong
 
@@ -82,52 +79,3 @@ def find_wrong_zones() -> dict[int, Wrong]:
     zones = [(entity, (zone,)) for entity, zone in esper.get_component(Zone)]
     wrong: dict[int, Wrong] = backend.kernels.immersion.find_wrong_among(zones, FIELDS.find_wrong)
     return wrong
-
-
-class Medium(NamedTuple):
-    """The effect of all zones on one box.
-
-    Attributes
-    ----------
-    gravity : float
-        The factor of its gravity, below 0 if it is lifted.
-    drag : float
-        Per second.
-    flow : tuple of three floats
-        In world units per second.
-    walk : float
-        The factor of the speed at which a character walks.
-    afloat : float
-        The part of it that is in zones with buoyancy, from 0 to 1.
-    """
-
-    gravity: float = 1.0
-    drag: float = 0.0
-    flow: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    walk: float = 1.0
-    afloat: float = 0.0
-
-    def slowed(self, speed: float, axis: int, dt: float) -> float:
-        """Return a speed along an axis after `dt` seconds of drag; stable for any `dt`."""
-        return (speed + dt * self.drag * self.flow[axis]) / (1.0 + dt * self.drag)
-
-
-def medium_of(
-    box: tuple[Vector, Vector],
-    zones: Iterable[tuple[Zone, tuple[Vector, Vector]]],
-    wrap: Sequence[float | None] | None = None,
-) -> Medium:
-    """Return the effect of zones on a box.
-
-    Parameters
-    ----------
-    box : two vectors
-        Its min and max corners.
-    zones : iterable of (Zone, (min, max))
-        In any order, as their sum is rounded once.
-    wrap : sequence of float or None, optional
-        As `Space.wrap`.
-    """
-    found = [(zone, bounds) for zone, bounds in zones]
-    gravity, afloat, drag, walk, x, y, z = backend.kernels.immersion.effect_of(box, found, wrap)
-    return Medium(gravity, drag, (x, y, z), max(walk, 0.0), min(afloat, 1.0))

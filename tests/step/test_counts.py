@@ -85,6 +85,8 @@ class Heroes:
                 self.box(x + 40, 40, 8, 60, fixed)
             elif situation == "crate":
                 self.box(x + 26, 8, 8, 8, ec.Velocity(0, 0), ec.Slide(), ec.Friction(0.2))
+            elif situation == "zone":
+                self.box(x, 0, 1900, 100, ec.Sensor(), ec.Zone(drag=1.0, walk=0.5), fixed)
             moves = {"air_jumps": 1, "wall_slide_speed": 60, "ledge_reach": 6, "climb_speed": 90}
             moves |= {"dash_speed": 600, "crouch_height": 20, "hover_speed": 50, "swim_speed": 100}
             hero = ec.Character(walk_speed=60, **moves if situation == "all moves" else {})
@@ -120,7 +122,7 @@ class Heroes:
     "situation",
     [
         *("stands", "walks", "wall", "air", "jump", "slope", "stairs", "lift", "belt", "one-way"),
-        *("crate", "all moves"),
+        *("crate", "zone", "all moves"),
     ],
 )
 def test_a_character_costs_a_step_no_call(world, situation, dim):

@@ -152,3 +152,45 @@ def test_rollback_to_the_middle_of_a_dash_ends_it_again() -> None:
 
     assert hero.space.state_hash() == end
     assert not hero.is_changed
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("change", WAYS)
+def test_velocity_of_a_dash_ends_with_a_character_that_is_replaced_or_removed(
+    change: Callable[[Hero], None], dim: int
+) -> None:
+    hero = Hero("dash", dim)
+    assert of(hero.entity, ec.Velocity).x == ABILITIES["dash_speed"]
+
+    change(hero)
+    hero.play(1)
+
+    assert 0.0 < of(hero.entity, ec.Velocity).x <= Character().walk_speed
+
+
+def test_velocity_that_the_game_sets_when_it_replaces_a_dashing_character_stays() -> None:
+    hero = Hero("dash")
+
+    remove(hero)
+    of(hero.entity, ec.Velocity).set(400, 300)
+    hero.play(1)
+
+    assert of(hero.entity, ec.Velocity) == ec.Velocity(400, 300)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("sign", [1, -1])
+def test_velocity_on_a_ladder_ends_with_the_character(sign: int) -> None:
+    keys = Character(climb_speed=90, up=(0, sign))
+    box((0, 0), (10, 400), ec.Sensor(), ec.Ladder())
+    climber = mover((0, 0), (6, 16), (0.0, 0.0), ec.Slide(), keys)
+    ec.install()
+    keys.climb = 1.0
+    for _ in range(5):
+        esper.process(DT)
+    assert of(climber, ec.Velocity).y == 90 * sign
+
+    esper.remove_component(climber, Character)
+    esper.process(DT)
+
+    assert of(climber, ec.Velocity).y == 0.0
