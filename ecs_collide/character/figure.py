@@ -6,7 +6,7 @@ adds the velocity of the ground; in the air or above a step of a lift, the strid
 
 from __future__ import annotations
 
-from math import cos
+from math import copysign, cos
 from typing import Any
 
 from ecs_collide._kernel import ReadOnly, cython
@@ -74,19 +74,20 @@ class Figure:
     afloat: cython.double  # the part of it that is in zones with buoyancy, from 0 to 1
 
     def __init__(
-        self, around: Surroundings, extras: Any, entity, components: tuple, dt: cython.double
+        self, around: Surroundings, extras: Any, found: tuple, box: tuple, dt: cython.double
     ):
-        """Begin a step of `dt` seconds; `components` are as `Strides.take` has them."""
+        """Begin a step of `dt` seconds, of an entity with components and a box."""
+        components: tuple = found[1]
         character: Any = components[0]
 
         self.around, self.extras, self.space = around, extras, around.space
-        self.entity, self.character = entity, character
+        self.entity, self.character = found[0], character
         self.memory, self.wants = character.memory, character
         self.place, self.extents = components[1], components[2]
         self.dt = dt
         self.late = LENGTH_ROUNDING + SAME * dt
         self.dim = around.dim
-        self.read_box()
+        self.centre, self.half = box
         up: cython.int = self.memory.up or around.up
         self.up = abs(up) - 1
         self.sign = 1 if up > 0 else -1
@@ -99,14 +100,12 @@ class Figure:
         self.moved = NO_VELOCITY
         self.grounds, self.steep, self.walls, self.ladders = [], [], [], []
         self.floors, self.below = {}, {}
-        self.gravity = character.gravity * around.number_of(entity, GravityScale, "value", 1.0)
+        self.gravity = character.gravity * around.number_of(self.entity, GravityScale, "value", 1.0)
 
     def read_box(self) -> None:
         """Read its box from its components, whose numbers are sound."""
         self.centre = vector(self.place, self.dim)
         self.half = vector(self.extents, self.dim)
-        if self.dim == 2:
-            self.centre, self.half = self.centre[:2], self.half[:2]
 
     # -- the ground --
 
@@ -175,10 +174,7 @@ class Figure:
     @cython.cfunc
     def frame_now(self) -> tuple:
         """Return its frame as a vector."""
-        found: list = []
-        for k in range(self.dim):
-            found.append(self.frame[k])
-        return tuple(found)
+        return vector_of_three(self.dim, self.frame[0], self.frame[1], self.frame[2])
 
     def set_frame(self, velocity: tuple) -> cython.void:
         """Set the velocity of its carrier."""
@@ -270,9 +266,7 @@ class Figure:
         found: list = []
 
         if not is_slanted(sign):
-            found = [0.0] * self.dim
-            found[rows.at[n].axis] = float(-sign if is_second else sign)
-            return tuple(found)
+            return axis_vector(self.dim, rows.at[n].axis, -sign if is_second else sign)
         normal: tuple = self.around.timeline.step.slopes.normal(rows.at[n].first, rows.at[n].second)
         for k in range(self.dim):
             found.append(0.0 - normal[k] if is_second else normal[k])
@@ -435,10 +429,10 @@ class Figure:
     def way(self, steps: cython.double) -> tuple:
         """Return the wanted displacement along the ground in a number of steps."""
         far: cython.double = steps * self.dt
-        found: list = []
-        for k in range(self.dim):
-            found.append(0.0 if k == self.up else self.own[k] * far)
-        return tuple(found)
+        x: cython.double = 0.0 if self.up == 0 else self.own[0] * far
+        y: cython.double = 0.0 if self.up == 1 else self.own[1] * far
+        z: cython.double = 0.0 if self.up == 2 else self.own[2] * far
+        return vector_of_three(self.dim, x, y, z)
 
     def find_rounding(self) -> cython.double:
         """Return how far rounding may have moved a face of its box."""
@@ -454,9 +448,7 @@ class Figure:
     @cython.cfunc
     def upwards(self, far: cython.double) -> tuple:
         """Return a displacement along up."""
-        found: list = [0.0] * self.dim
-        found[self.up] = self.sign * far
-        return tuple(found)
+        return axis_vector(self.dim, self.up, self.sign * far)
 
     def is_free(self, centre: tuple, motion: tuple, half: tuple) -> cython.bint:
         """Return whether nothing would stop a box of some size on a way from a place."""
@@ -493,22 +485,44 @@ def any_of(numbers: tuple) -> cython.bint:
 @cython.cfunc
 def added(one: tuple, other: tuple) -> tuple:
     """Return the sum of two vectors."""
-    found: list = []
-    for k in range(len(one)):
-        a: cython.double = one[k]
-        b: cython.double = other[k]
-        found.append(a + b)
-    return tuple(found)
+    if len(one) == 2:
+        return one[0] + other[0], one[1] + other[1]
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
 
 
 @cython.cfunc
 def times(vector: tuple, factor: cython.double) -> tuple:
     """Return a multiple of a vector."""
-    found: list = []
-    for k in range(len(vector)):
-        part: cython.double = vector[k]
-        found.append(part * factor)
-    return tuple(found)
+    if len(vector) == 2:
+        return vector[0] * factor, vector[1] * factor
+    return vector[0] * factor, vector[1] * factor, vector[2] * factor
+
+
+@cython.cfunc
+def axis_vector(dim: cython.int, axis: cython.int, length: cython.double) -> tuple:
+    """Return a vector along an axis."""
+    x: cython.double = length if axis == 0 else 0.0
+    y: cython.double = length if axis == 1 else 0.0
+    z: cython.double = length if axis == 2 else 0.0
+    return vector_of_three(dim, x, y, z)
+
+
+@cython.cfunc
+def vector_of_three(dim: cython.int, x: cython.double, y: cython.double, z: cython.double) -> tuple:
+    """Return the first `dim` of three numbers as a vector."""
+    if dim == 2:
+        return x, y
+    return x, y, z
+
+
+@cython.cfunc
+def same_or(before: tuple, now: cython.p_double) -> tuple:
+    """Return three numbers as a vector: the one before if it has the same bits."""
+    for k in range(3):
+        old: cython.double = before[k]
+        if old != now[k] or copysign(1.0, old) != copysign(1.0, now[k]):
+            return now[0], now[1], now[2]
+    return before
 
 
 @cython.cfunc

@@ -9,7 +9,7 @@ from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.constants import INF
 from ecs_collide.character.crouch import crouch_or_stand
 from ecs_collide.character.dashes import dash, dashes
-from ecs_collide.character.figure import Figure, three
+from ecs_collide.character.figure import Figure, same_or, three
 from ecs_collide.character.jumps import fall, jump, slip_past_corner, stroke, swims
 from ecs_collide.character.ladders import climb, climbs
 from ecs_collide.character.memory import MOVED, NOTHING, CharacterState, leave_place
@@ -65,7 +65,8 @@ class Strides:
     def sort(self, found: list, wrong: dict) -> list:
         """Return characters from below to above, without those that the step will skip.
 
-        Ids make no difference then.  Add the wrong field of a `Character` to `wrong`.
+        Ids make no difference then.  Each is a tuple of what was found, its box, and its
+        velocity.  Add the wrong field of a `Character` to `wrong`.
         """
         dim: cython.int = self.around.dim
         axis: cython.int = abs(self.around.up) - 1
@@ -77,13 +78,15 @@ class Strides:
             error = None if self._is_sound(character) else character.find_wrong(dim)
             at: Any = vector(components[1], dim)
             half: Any = vector(components[2], dim)
+            moved = vector(components[3], dim)
             if error is not None:
                 wrong[found[n][0]] = error
-            elif at and half and min(half) >= 0.0 and vector(components[3], dim):
-                places.append((sign * at[axis], at, half, n))
+            elif at and half and min(half) >= 0.0 and moved:
+                places.append((sign * at[axis], at, half, n, moved))
         places.sort()
         for n in range(len(places)):
-            places[n] = found[places[n][3]]
+            _, at, half, place, moved = places[n]
+            places[n] = found[place], (at, half), moved
         return places
 
     def _is_sound(self, character) -> cython.bint:
@@ -99,32 +102,33 @@ class Strides:
     def take(self, found: list, dt: cython.double) -> None:
         """Write the velocities of sound characters for a step of `dt` seconds."""
         # A stride reads the velocities of other characters, which their strides may have written.
-        for entity, components in found:
+        for character, box, moved in found:
+            entity = character[0]
             if self.around.has(entity, Disabled):  # a disabled character is paused
                 continue
             try:
-                self._take(entity, components, dt)
+                self._take(character, box, moved, dt)
             except (TypeError, ValueError, AttributeError, ArithmeticError):
                 if not self.around.is_wrong(entity):
                     raise  # otherwise the step says which number is wrong
 
-    def _take(self, entity, components: tuple, dt: cython.double) -> cython.void:
+    def _take(self, found: tuple, box: tuple, moved: tuple, dt: cython.double) -> cython.void:
         """Write the velocity and the state of a character."""
         around: Surroundings = self.around
+        entity = found[0]
+        components: tuple = found[1]
         c: Any = components[0]
         velocity: Any = components[3]
         memory: Any = c.memory
-        moved: tuple = vector(velocity, around.dim)
         row: cython.Py_ssize_t = around.row_of.row(entity)
-        centre: tuple = vector(components[1], around.dim)
-        was_put: cython.bint = row >= 0 and around.is_put(entity, row, components[1], centre)
+        was_put: cython.bint = row >= 0 and around.is_put(entity, row, components[1], box[0])
         pulled = memory.written if memory.climbing or memory.ledge != NOTHING else None
         was_moved: cython.bint = c.state in MOVED
         written: list = []
 
         if was_put:
             leave_place(c)
-        figure: Figure = Figure(around, self.extras, entity, components, dt)
+        figure: Figure = Figure(around, self.extras, found, box, dt)
         figure.is_known = row >= 0 and not was_put
         figure.find_ground(moved)
         if was_put and pulled is not None and moved[figure.up] == pulled[figure.up]:
@@ -139,9 +143,9 @@ class Strides:
         if figure.expected is not None:
             memory.written = three(figure.expected)
         else:
-            memory.written = vector(velocity, 3) or three((*written, moved[2])[:3])
-        memory.own = (figure.own[0], figure.own[1], figure.own[2])
-        memory.frame = (figure.frame[0], figure.frame[1], figure.frame[2])
+            memory.written = vector(velocity, 3) or three(tuple(written))
+        memory.own = same_or(memory.own, figure.own)
+        memory.frame = same_or(memory.frame, figure.frame)
         memory.rode = figure.rides
         memory.last_dt = dt
         memory.held, memory.dash_held = bool(c.jump), bool(c.dash)
@@ -184,10 +188,18 @@ def keep_time(figure: Figure) -> cython.void:
     passed: cython.double = memory.last_dt
     c.air_time += passed
     c.state_time += passed
-    memory.since_press += passed
-    memory.since_wall += passed
-    memory.since_dash += passed
-    memory.since_ledge += passed
+    since: cython.double = memory.since_press
+    if since < INF:
+        memory.since_press = since + passed
+    since = memory.since_wall
+    if since < INF:
+        memory.since_wall = since + passed
+    since = memory.since_dash
+    if since < INF:
+        memory.since_dash = since + passed
+    since = memory.since_ledge
+    if since < INF:
+        memory.since_ledge = since + passed
     if c.jump and not memory.held:
         memory.since_press = 0.0
     if memory.locked > 0.0:

@@ -304,7 +304,7 @@ class Surroundings:
         belt = vector(carry, self.dim)
         if belt is None or normal[side] * sign <= 0.0:
             return None
-        turned: list = list(belt[: self.dim])
+        turned: list = list(belt)
         turned[side] = 0.0
         for k in range(self.dim):
             if k != side and normal[k] != 0.0:
@@ -459,12 +459,13 @@ class Surroundings:
 
 @cython.cfunc
 def vector(component, dim: cython.int) -> object:
-    """Return x, y and z of a component, None for numbers that the step will report or refuse."""
+    """Return `dim` numbers of a component, None if the step will report or refuse one of them."""
     x = getattr(component, "x", None)
     y = getattr(component, "y", None)
     z = 0.0 if dim == 2 else getattr(component, "z", None)
     if type(x) is float and type(y) is float and type(z) is float:
         if -LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST and -LARGEST <= z <= LARGEST:
-            return x, y, z
+            return (x, y) if dim == 2 else (x, y, z)
         return None
-    return sound_vector(component, dim)
+    found = sound_vector(component, dim)
+    return None if found is None else found[:dim]
