@@ -27,7 +27,6 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
@@ -107,18 +106,23 @@ def changed_sources() -> list[str]:
         There is no binary.
     """
     binary = importlib.import_module("ecs_collide._kernels")
-    package = Path(__file__).parents[1]
+    package = os.path.dirname(os.path.dirname(__file__))  # importing pathlib would take longer
     lines = [line.split() for line in str(binary.__doc__).splitlines()[1:]]
-    if not lines or not (package.parent / "declare_kernels.py").exists():
+    if not lines or not os.path.exists(f"{package}/../declare_kernels.py"):
         return []
-    built = Path(str(binary.__file__)).stat().st_mtime
-    return [name for name, checksum in lines if _is_changed(package / name, built, int(checksum))]
+    built = os.path.getmtime(str(binary.__file__))
+    return [
+        name for name, checksum in lines if _is_changed(f"{package}/{name}", built, int(checksum))
+    ]
 
 
-def _is_changed(path: Path, built: float, checksum: int) -> bool:
-    if not path.exists():
+def _is_changed(path: str, built: float, checksum: int) -> bool:
+    if not os.path.exists(path):
         return True
-    return path.stat().st_mtime > built and zlib.crc32(path.read_bytes()) != checksum
+    if os.path.getmtime(path) <= built:
+        return False
+    with open(path, "rb") as file:
+        return zlib.crc32(file.read()) != checksum
 
 
 class _OutdatedError(ImportError):
