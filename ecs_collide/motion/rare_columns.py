@@ -30,6 +30,7 @@ class RareColumns:
     # whether any body has ever needed them; the columns are not valid until then
     is_used: ReadOnly[cython.bint]
     any_carrier: Public[cython.bint]  # whether any body has ever carried others
+    any_friction: Public[cython.bint]  # whether any body has ever had friction above 0
     any_pusher: Public[cython.bint]  # whether any body has ever had a `PushOut`
     any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
     any_acceleration: Public[cython.bint]  # whether any body has ever had an `Acceleration`

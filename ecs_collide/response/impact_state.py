@@ -26,7 +26,6 @@ class ImpactState:
     sign: cython.int
     slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
-    friction: cython.double  # of the surfaces that are met; see `step.surfaces`
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`

@@ -65,7 +65,7 @@ class Solver:
     impact: ImpactState  # the current or last impact
     faces: ResizingFaces
     tangential: TangentialResponse
-    friction: CoulombFriction
+    friction: Public[CoulombFriction]
     sum: ProductSum
     # whether each body joins clusters, even if its dominance keeps the impact from changing it
     first_joins: cython.bint
@@ -89,7 +89,7 @@ class Solver:
         self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
         self.tangential = TangentialResponse(self.impact)
-        self.friction = CoulombFriction(self.impact)
+        self.friction = CoulombFriction(step, self.impact)
         self.sum = ProductSum()
         self.solid_first = self.solid_second = -1
 
@@ -258,6 +258,8 @@ class Solver:
             self.tangential.store_velocities()
         if self.clusters.gravity.is_on:
             press = m.find_press()
+        if b.rare.any_friction:
+            self.friction.note_velocities()
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
             self.projection.lets_go = True
@@ -280,8 +282,6 @@ class Solver:
                 return False
         if self.counts_loss:
             self.tangential.turn(restitution)
-        if b.rare.is_used and not normal_only:
-            self.friction.apply()
         return True
 
     def _share_weights(self) -> cython.void:

@@ -62,6 +62,7 @@ from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.falling import Falling
+from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
@@ -113,6 +114,7 @@ class ImpactLoop:
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     slopes: SlopeResponse
+    friction: CoulombFriction
     surfaces: MetSurfaces
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
@@ -162,6 +164,7 @@ class ImpactLoop:
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
+        self.friction = solver.friction
         self.surfaces = MetSurfaces(step, solver)
         self.began_at = self.pending = -1
         self.begin_step()
@@ -199,8 +202,8 @@ class ImpactLoop:
             elif not resolving:
                 self._log(p, UNRESOLVED)
             else:
-                if self.bodies.any_offered and not self.hands_all_over:
-                    p = self._first_offered(p)
+                if not self.hands_all_over:
+                    p = self._first_of_side(p)
                 if self._place_and_resolve(p):
                     self._hand_over(p)
                     return p
@@ -212,12 +215,13 @@ class ImpactLoop:
         self.contacts.find_partings()
         self.clusters.end_instant()
         self.projection.end_instant()
+        self.friction.clear()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
 
-    def _first_offered(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _first_of_side(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return pair p, or the one whose impact must be taken first; p is then queued again."""
-        q: cython.Py_ssize_t = p if self.surfaces.is_offered(p) else self.surfaces.first_offered(p)
+        q: cython.Py_ssize_t = self.surfaces.first_of_side(p)
 
         if q != p:
             self.queue.drop(q)
@@ -272,6 +276,10 @@ class ImpactLoop:
             self.bodies.tick += 1
             self.closing.find()
             return True
+        if self.friction.any_rubs:
+            self.bodies.tick += 1
+            self._rub()
+            return True
         if self.bodies.n_turned or self.clusters.n_unwritten:
             self.bodies.tick += 1
             self.clusters.write()
@@ -283,6 +291,20 @@ class ImpactLoop:
                 self._sweep_turned()
             return True
         return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
+
+    def _rub(self) -> cython.void:
+        """Let the contacts of this instant rub, then riders land."""
+        self.clusters.write()
+        for c in range(self.friction.n if self.bodies.rare.any_carrier else 0):
+            if self.friction.take(c):
+                self.carriers.settle(self.solver.impact.rows[0])
+                self.carriers.settle(self.solver.impact.rows[1])
+        self.friction.apply()
+        for c in range(self.friction.n):
+            if self.friction.take(c):
+                self.carriers.land()
+        self.friction.clear()
+        self.closing.find()
 
     def _lead_riders(self) -> cython.void:
         """Let the riders of bodies that have turned follow them from this instant."""
@@ -455,16 +477,31 @@ class ImpactLoop:
                 self._log(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                if self.bodies.rare.any_carrier:
-                    self.solver.impact.take(p)
-                    self.carriers.catch_up(self.pairs.at[p].first)
-                    self.carriers.catch_up(self.pairs.at[p].second)
-                    self.carriers.land()
+                if self.bodies.rare.any_friction or self.bodies.rare.any_carrier:
+                    self._rub_beside(p)
             return False
         if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
             self.queue.put(p, self.step.now, 1)
             return False
         return True
+
+    def _rub_beside(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a pair rub, and riders land, whose impact another one of this instant has resolved."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        lands: cython.bint = self.bodies.rare.any_carrier
+
+        self.solver.impact.take(p)
+        if lands:
+            self.carriers.catch_up(i)
+            self.carriers.catch_up(j)
+        if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
+            gives_way: cython.bint = self.solver.weigh()
+            if self.bodies.rare.any_friction and not gives_way and self.friction.add(p, lands):
+                self.falling.split(i, j, self.pairs.impact[p].axis, False, True)
+                return
+        if lands:
+            self.carriers.land()
 
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
@@ -517,7 +554,7 @@ class ImpactLoop:
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        rubs: cython.bint = self.bodies.rare.is_used and self.surfaces.rubs(p)
+        rubs: cython.bint = self.bodies.rare.any_friction and self.friction.friction_of(p) > 0.0
         bends: cython.bint = self.falling.split(
             i, j, self.pairs.impact[p].axis, is_slanted(self.pairs.impact[p].sign), rubs
         )
@@ -767,6 +804,8 @@ class ImpactLoop:
         if not self.pairs.at[self.pending].is_withdrawn:
             if self._still_closes(self.pending):
                 self._resolve_as(self.pending, response, restitution)
+                if self.friction.any_rubs:  # the game sees the velocities
+                    self._rub()
                 self.falling.n_splits = 0
             self.clusters.write()
             self.is_changed = False
@@ -856,10 +895,9 @@ class ImpactLoop:
             or self.clusters.is_calm(i)
             or self.clusters.is_calm(j)
         ):
-            if b.controls.is_used and not self.is_chosen:
+            restitution = self.solver.restitution()
+            if not self.is_chosen:
                 restitution = self.surfaces.restitution(p)
-            else:
-                restitution = self.solver.restitution()
             if 0.0 < restitution < 1.0 and not self.is_chosen and self.contacts.leans(p):
                 restitution = 0.0
         if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
@@ -873,8 +911,8 @@ class ImpactLoop:
             and self.pairs.impact[p].repeats == 0
             and self.pairs.impact[p].speed > 0.0
         )
-        m.friction = self.surfaces.friction(p) if b.rare.is_used else 0.0
-        if is_slanted(self.pairs.impact[p].sign):
+        slants: cython.bint = m.slants
+        if slants:
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
                 return
@@ -882,7 +920,10 @@ class ImpactLoop:
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
-        if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+        lands: cython.bint = b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j])
+        rubs: cython.bint = b.rare.any_friction and not (normal_only or slants)
+        rubs = rubs and self.friction.add(p, lands)
+        if lands and not rubs:
             self.carriers.land()
 
     @cython.cfunc

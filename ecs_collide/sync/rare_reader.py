@@ -167,6 +167,7 @@ class RareReader:
                     t.filters[i, k] = int(self.filter.seen[i, k])
             if t.filters[i, MASK] < 0:
                 t.filters[i, MASK] += ALL + 1  # ~bits means all categories but these
+        t.any_friction |= self._has(i, self.friction) and self.friction.seen[i, VALUE] > 0.0
         if c.is_used and self._has(i, self.friction) and self.friction.allows(i, CODE):
             c.friction_rule[i] = int(self.friction.seen[i, CODE])
         if self._has(i, self.one_way):

@@ -452,7 +452,8 @@ class Simulator:
         return CORNER if self.queue[pair].corner else FACE
 
     def take(self, pair: tuple[int, int]) -> None:
-        """Take the impact of a pair, whose turn it is."""
+        """Take the impact of a pair, whose turn it is, or one that comes first on its side."""
+        pair = self._first_of_side(pair)
         impact = self.queue.pop(pair)
         if impact.time > self.now:
             self.advance(impact.time)
@@ -945,7 +946,11 @@ class Simulator:
         normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
-            restitution = max(map(self._restitution_of, [pair, *self._beside(pair, impact)]))
+            restitution = self._restitution_of(pair, self.joining)
+            joining = [n for n in pair if self._yields(n, k)]
+            for other in self._beside(pair, impact, joining[0]) if len(joining) == 1 else []:
+                both = {n for n in other if self._yields(n, k)}
+                restitution = max(restitution, self._restitution_of(other, both))
             if restitution < 1 and pair in self.leaning and not self._has_parted(pair):
                 restitution = Fraction(0)
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
@@ -1000,35 +1005,57 @@ class Simulator:
                 return low, high
         return self.faces(i)
 
-    def _beside(self, pair: tuple[int, int], impact: Impact) -> list[tuple[int, int]]:
-        """Return the pairs in which who yields meets other walls now, on the same side of it."""
-        if len(self.yielding) != 1:
-            return []
-        (i,) = self.yielding
+    def _first_of_side(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return the pair with the fastest wall on the side of a body on which a pair meets it."""
+        impact = self.queue[pair]
+        if self.rank(pair) != FACE:
+            return pair
+        beside = [
+            other for n in pair if self.bodies[n].is_dynamic
+            for other in self._beside(pair, impact, n)
+        ]  # fmt: skip
+        walls = [
+            (push, other) for other in beside if (push := self._push_of_wall(other)) is not None
+        ]
+        most = max((push for push, _ in walls), default=None)
+        own = self._push_of_wall(pair)
+        if most is None or (own is not None and own >= most):
+            return pair
+        return min((other for other in walls if walls[other] == most), key=self.key)
+
+    def _push_of_wall(self, pair: tuple[int, int]) -> Fraction | None:
+        """Return how fast the face of a wall moves towards the body that meets it, or None."""
+        impact = self.queue[pair]
+        one, other = (self._yields(n, impact.axis) for n in pair)
+        if one == other:
+            return None
+        wall, sign = (pair[1], impact.sign) if one else (pair[0], -impact.sign)
         k = impact.axis
-        speed = self.velocity[pair[1 - pair.index(i)]][k]
+        return sign * self.velocity[wall][k] + self.growth[wall][k]
+
+    def _beside(self, pair: tuple[int, int], impact: Impact, i: int) -> list[tuple[int, int]]:
+        """Return the pairs in which body i meets others at the same time and on the same side."""
         side = impact.sign if i == pair[0] else -impact.sign
         return [
             other for other, coming in self.queue.items()
             if i in other and other != pair and not self.crosses(other)
-            and (coming.time, coming.axis) == (self.now, k)
+            and (coming.time, coming.axis) == (impact.time, impact.axis)
             and not (coming.corner or coming.overlaps)
             and (coming.sign if i == other[0] else -coming.sign) == side
-            and not self._yields(n := other[1 - other.index(i)], k) and self.velocity[n][k] == speed
         ]  # fmt: skip
 
     def _yields(self, n: int, k: int) -> bool:
         """Return whether an impact on an axis may change a body."""
         return self.bodies[n].is_dynamic and k not in self.bodies[n].locked
 
-    def _restitution_of(self, pair: tuple[int, int]) -> Fraction:
+    def _restitution_of(self, pair: tuple[int, int], joining: set[int]) -> Fraction:
         """Return the restitution of a pair, by the higher one of the rules that are given."""
         found = []
         for n in pair:
             body = self.bodies[n]
             if body.surface is not None:
                 found.append(body.surface)
-            elif n in self.joining and body.response == "deflect":
+            elif n in joining and body.response == "deflect":
                 found.append(body.restitution)
         rules = [self.bodies[n].rule for n in pair if self.bodies[n].rule is not None]
         rule = RULES[max(rules, key=[*RULES].index, default="max")]
