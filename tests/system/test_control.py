@@ -841,11 +841,26 @@ def test_one_who_blocks_outweighs_the_others_of_its_level():
         mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1, blocks=blocks))
         for x, v, blocks in ((0, 8, True), (4, 0, False))
     )
-    ec.install()
+    space = ec.install()
 
     esper.process(1.0)
 
     assert velocity(person) == velocity(crate) == (8, 0)
+    assert f"only entity {crate} gives way" in str(space.explain(person, crate))
+    esper.component_for_entity(crate, ec.Dominance).blocks = 1
+    assert "they stop at each other, and neither pushes" in str(space.explain(person, crate))
+
+
+def test_people_with_a_restitution_bounce_off_each_other_as_off_walls():
+    one, other, still = (
+        mover((x, 0), (1, 1), (v, 0), ec.Deflect(0.5), ec.Dominance(1, blocks=True), ec.Mass(mass))
+        for x, v, mass in ((0, 8, 1), (10, -4, 100), (14, 0, 1))
+    )
+    ec.install()
+
+    esper.process(1.0)
+
+    assert [velocity(each) for each in (one, other, still)] == [(-4, 0), (2, 0), (0, 0)]
 
 
 @pytest.mark.parametrize(
