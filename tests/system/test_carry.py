@@ -1007,6 +1007,7 @@ def test_a_face_that_grows_carries_as_one_that_moves(side):
 @pytest.mark.parametrize("rise", ["right", "left"])
 @pytest.mark.parametrize("surface", [60, -60])
 @pytest.mark.parametrize("more", [ec.Friction(1.0), ec.Stop()], ids=["friction", "stop"])
+@pytest.mark.quick
 def test_the_belt_of_a_slope_runs_along_its_line(rise, surface, more):
     side = 1 if rise == "right" else -1
     box((0, 150), (200, 150), ec.Slope(rise), ec.Carry(surface=(surface, 0)))

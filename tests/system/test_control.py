@@ -272,6 +272,7 @@ def test_a_trampoline_throws_everybody_back(response):
         (ec.Restitution(0, "max"), ec.Restitution(0.25), 2),
     ],
 )
+@pytest.mark.quick
 def test_which_restitution_a_pair_has(ball, wall, after):
     response = [ec.Deflect(1)] if isinstance(ball, ec.Restitution) else []
     body = mover((0, 5), (1, 1), (0, -8), ball, *response)

@@ -93,6 +93,7 @@ def test_in_3d_it_acts_against_the_direction_of_sliding():
     ("own", "floor", "counts"),
     [(None, None, 0), (0.5, None, 0.5), (None, 0.5, 0.5), (0.5, 0, 0), (0, 9, 0), (4, 1, 2)],
 )
+@pytest.mark.quick
 def test_which_friction_a_pair_has(own, floor, counts):
     box((0, -1), (500, 1), *([] if floor is None else [ec.Friction(floor)]))
     crate = mover(
