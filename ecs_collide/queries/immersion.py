@@ -35,8 +35,8 @@ N_PARTS = 64  # doubles of different sizes, more than an exact sum can have
 class ZoneTable:
     """Numbers and boxes of zones, and the sum of their effects on one box.
 
-    The sums are exact: Shewchuk, "Adaptive Precision Floating-Point Arithmetic" (1997), section 2.4,
-    as in `math.fsum`.
+    The sums are exact, as in fsum of Python: Shewchuk, "Adaptive Precision Floating-Point Arithmetic"
+    (1997), section 2.4.
     """
 
     dim: cython.int

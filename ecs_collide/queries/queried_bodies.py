@@ -113,6 +113,9 @@ class QueriedBodies:
             noted: set[int] = set()
             if not index.is_current(world):
                 noted.update(index.find_noted(world, world.probe.look(registry.types)))
+            for kind in EXEMPT:
+                if kind not in registry.types:  # no step has read one, so none is noted
+                    noted.update(world.having(kind))
             new: list[Any] = immersion.immerse(
                 zones, dt, world.entities(registry.types), world.dead(), noted,
                 noted and self._presence.is_there(world), (Disabled, Sensor, Attached, *EXEMPT),

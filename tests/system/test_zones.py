@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import NamedTuple
 
 import esper
@@ -11,7 +12,8 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.character import Character, CharacterState
-from ecs_collide.zone import Zone
+from ecs_collide.components.immersed import Immersed
+from ecs_collide.zone import Zone, ZoneSteering
 from tests.scenes import another_world
 
 DT = 1 / 64
@@ -57,7 +59,7 @@ class Effect(NamedTuple):
 
 
 def effect(box, *zones, wrap=None):
-    table = backend.kernels.immersion.ZoneTable(2, wrap)
+    table = backend.kernels.immersion.ZoneTable(len(box[0]), wrap)
     return Effect(*table.effect_of(box, list(zones)))
 
 
@@ -69,6 +71,61 @@ def test_effect_of_zones_is_by_the_part_of_the_box_and_adds_up():
     found = effect(box, (pool, ((-9.0, -9.0), (9.0, 1.0))), (wind, ((2.0, 0.0), (9.0, 9.0))))
 
     assert found == Effect(0.5, 0.25, 1.0, 0.875, 4.0, 0.0, 0.0)
+
+
+def sums_by_fsum(box, zones, wrap):
+    """Return the effect by the definition: each sum is the exact one, rounded once."""
+    effects = [(1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)]
+    for it, bounds in zones:
+        part = 1.0
+        for k, (low, high, start, end) in enumerate(zip(*box, *bounds, strict=True)):
+            shift = 0.0
+            if wrap is not None and wrap[k]:
+                shift = wrap[k] * round(((low + high) - (start + end)) / 2.0 / wrap[k])
+            shared = min(high, end + shift) - max(low, start + shift)
+            part *= (shared / (high - low) if high > low else 1.0) if shared >= 0.0 else 0.0
+        effects.append(
+            (
+                part * (it.gravity - 1.0 - it.buoyancy),
+                *(part * it.drag, part * (it.walk - 1.0), part * (it.buoyancy > 0.0)),
+                *(part * it.flow_x, part * it.flow_y, part * it.flow_z),
+            )
+        )
+    gravity, drag, walk, afloat, *flow = map(math.fsum, zip(*effects, strict=True))
+    return Effect(gravity, afloat, drag, walk, *flow)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_effect_is_the_exact_sum_rounded_once(implementation, dim, volume):
+    rng = random.Random(dim)
+
+    def number(most):  # powers of two, whose sums may be halfway between two floats
+        size = rng.choice([rng.random(), 2.0 ** rng.choice([0, -53, -54, -106])])
+        return rng.choice([-1, 1]) * most * size
+
+    def bounds_of(most):
+        low = [rng.choice([-most, -rng.random() * most]) for _ in range(dim)]
+        high = [rng.choice([most, rng.random() * most, at]) for at in low]
+        return tuple(low), tuple(high)
+
+    for n in range(volume(400, 4000)):
+        wrap = (64.0, None, 48.0)[:dim] if n % 3 == 0 else None
+        boxes = [bounds_of(4.0), *(bounds_of(30.0) for _ in range(rng.randrange(9)))]
+        zones = [
+            (
+                Zone(
+                    *(number(1.0), number(1.0), abs(number(1.0))),
+                    *(number(1.0), number(64.0), number(1.0), abs(number(1.0))),
+                ),
+                bounds,
+            )
+            for bounds in boxes[1:]
+        ]
+
+        found = effect(boxes[0], *zones, wrap=wrap)
+
+        assert found == sums_by_fsum(boxes[0], zones, wrap)
+        assert found == effect(boxes[0], *zones[::-1], wrap=wrap)
 
 
 def test_pool_of_tiles_is_as_one_of_a_piece():
@@ -226,6 +283,50 @@ def test_zone_that_is_switched_off_or_left_acts_no_longer(space):
     speed = velocity_of(box).x
     run(8)
     assert velocity_of(box).x == speed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: esper.add_component(body, ec.Sensor()),
+        lambda body: esper.add_component(body, ec.Disabled()),
+        lambda body: esper.add_component(body, ec.Attached(1, (90, 0))),
+        lambda body: esper.add_component(body, Character()),
+        lambda body: esper.remove_component(body, ec.Extents),
+        lambda body: None,
+    ],
+)
+def test_zone_asks_for_what_has_changed_since_the_step(space, change):
+    zone((-50, -50), (50, 50), drag=1.0)
+    body, other = crate(-30, 0), crate(30, 0)
+    run(3)
+    assert {each for each, _ in esper.get_component(Immersed)} == {body, other}
+
+    change(body)
+    steering = esper.get_processor(ec.BroadphaseSystem).steering[ZoneSteering]
+    steering.steer(DT)
+
+    left_alone = (ec.Sensor, ec.Disabled, ec.Attached, Character)
+    acts = esper.has_component(body, ec.Extents)
+    acts &= not any(esper.has_component(body, kind) for kind in left_alone)
+    assert {each for each, _ in esper.get_component(Immersed)} == (
+        {body, other} if acts else {other}
+    )
+    run(1)
+
+
+def test_zone_acts_on_no_other_body_that_has_got_an_id(space):
+    zone((-50, -50), (50, 50), drag=1.0)
+    body = crate(-30, 0)
+    run(3)
+
+    for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Slide, Immersed):
+        esper.remove_component(body, kind)
+    for component in (ec.Position(900, 0), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide()):
+        esper.add_component(body, component)
+    run(1)
+
+    assert not esper.get_component(Immersed)
 
 
 def test_world_with_zones_is_restored_and_goes_on_with_the_same_bits(space):
