@@ -4,6 +4,7 @@ A corner is passed as a step is, with up and aside exchanged: the character look
 and goes aside in this one by exactly the missing distance.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 """Ladders and ropes: a character holds on to them, moves with them, and goes up and down."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

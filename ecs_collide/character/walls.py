@@ -5,6 +5,7 @@ or its head falls past it in this step.  Its head is at the height of the edge t
 moves with the body on which it hangs.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 """The tables and settings that the kernels of a space share in a step."""
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
