@@ -32,7 +32,7 @@ typedef struct {
     PyObject *nothing;  /* A bare object that no slot holds; stands for an unknown value. */
     PyObject *type;  /* None, which is no type, until the offsets are known. */
     PyObject *wanted;  /* The type whose offsets must be found, or None.  Both types are borrowed. */
-    PyObject *names;  /* A tuple, borrowed. */
+    PyObject *names;  /* A tuple. */
     Py_ssize_t n_rows;
     Py_ssize_t width;
     Py_ssize_t offsets[MOST_SLOTS];
@@ -52,6 +52,7 @@ static inline void slots_free(Slots *slots)
 #endif
     PyMem_Free(slots->known);
     Py_XDECREF(slots->nothing);
+    Py_DECREF(slots->names);
     PyMem_Free(slots);
 }
 
@@ -67,6 +68,7 @@ static inline Slots *slots_new(PyObject *type, PyObject *names)
         return NULL;
     }
     slots->width = PyTuple_Size(names);
+    Py_INCREF(names);
     slots->names = names;
     slots->type = slots->wanted = Py_None;
     slots->nothing = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import esper
 import pytest
@@ -110,6 +113,17 @@ def test_strides_have_the_same_bits_compiled_and_in_pure_python(
     compiled, plain = in_both_implementations(monkeypatch, lambda: Street(seed, dim).play(steps))
 
     assert compiled == plain
+
+
+def test_strides_read_no_memory_that_has_been_freed() -> None:
+    code = "from tests.system.test_strides import Street; print(len(Street(3, 2).play(20)))"
+    # With -X dev freed memory is overwritten at once.
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", code], cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.stdout == "20\n", done.stderr
 
 
 @pytest.mark.usefixtures("world", "implementation")
