@@ -424,7 +424,7 @@ class Surroundings:
     def _stops(self, entity, centre: tuple, half: tuple, motion: tuple, hit: Hit) -> object:
         """Return whether a body that a box of an entity meets on a way would stop it."""
         its = self.components_of(hit.id)
-        if its is None or Sensor in its:
+        if its is None or Sensor in its or Attached in its:
             return False
         try:
             if self.row_of.row(entity) >= 0 and not self._may_meet(entity, hit.id, its):

@@ -161,3 +161,31 @@ def test_ground_that_is_deleted_between_two_steps_is_no_ground(immediate: bool) 
 
     assert hero.ground is None
     assert not hero.on_ground
+
+
+@pytest.mark.usefixtures("world", "implementation")
+@pytest.mark.parametrize("owner", ["hero", "guard"])
+def test_an_attached_box_is_no_step_and_no_ground(owner: str) -> None:
+    #
+    #    hero ->               guard
+    #   ------+      : box :
+    #         +-------------------
+    #
+    esper.create_entity(ec.Position(0, -8), ec.Extents(30, 8))
+    esper.create_entity(ec.Position(0, -14), ec.Extents(300, 10))
+    place, hero = ec.Position(0, 16), Character(acceleration=math.inf)
+    own = esper.create_entity(place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    guard = esper.create_entity(ec.Position(250, 12), ec.Extents(8, 16))
+    attached = ec.Attached(own, (0, -14)) if owner == "hero" else ec.Attached(guard, (-150, -13))
+    esper.create_entity(ec.Position(0, 0), ec.Extents(20, 3), attached)
+    space = ec.install()
+    hero.walk = 1.0
+
+    for step in range(36):
+        if step % 2:
+            space.update()
+        esper.process(1 / 60)
+        assert hero.on_ground or step == 0
+        assert place.y == (16.0 if place.x < 42.0 else 12.0)
+
+    assert place.x == pytest.approx(144.0)
