@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ecs_collide import _checks
 from ecs_collide._kernel.constants import Has, Mark
@@ -88,6 +88,10 @@ class Responses:
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
         self._handled: dict[type, Unsubscribe] = {}  # the functions that remove `handle`'s marks
+        self._is_offering = False  # whether one of the offers has a response
+        # of the step `_moment`: the bodies of each type with a function, by row, and the function
+        self._held: list[tuple[Sequence[Any], Respond]] = []
+        self._moment: object = None
 
     # -- registration --
 
@@ -109,10 +113,12 @@ class Responses:
                 "already; call what respond_with() returned for it first"
             )
         known.renew(world)
+        self._moment = None
 
         def remove() -> None:
             if self._responses.get(component) is known:
                 del self._responses[component]
+                self._moment = None
                 known.unmark()
 
         return remove
@@ -191,15 +197,16 @@ class Responses:
             self._registry.index.holder(kind, row) is not None for row in rows for kind in kinds
         )
 
-    def _functions_for(self, impact: Impact) -> Iterable[Respond]:
-        """Return the functions for the components of an impact's bodies, each once, in order."""
-        functions: dict[Respond, None] = {}
-        for row in self._rows:
-            for kind, response in self._responses.items():
-                items = self._registry.index.holders(kind)
-                if items and items[row] is not None:
-                    functions[response.function] = None
-        return functions
+    def _functions_for(self, rows: tuple[int, int]) -> Iterable[Respond]:
+        """Return the functions for the components of two bodies, each once, in order."""
+        if self._moment is not self._state.moment:
+            self._moment = self._state.moment
+            known = [(self._registry.index.holders(k), r) for k, r in self._responses.items()]
+            self._held = [(items, response.function) for items, response in known if items]
+        return {
+            function: None for row in rows for items, function in self._held
+            if items[row] is not None
+        }  # fmt: skip
 
     def offered_to(self, first: int, second: int) -> list[str]:
         """Return the names of the systems and functions that get impacts of two bodies, in order.
@@ -224,27 +231,29 @@ class Responses:
     def offer_to(self, offers: Sequence[Offer]) -> bool:
         """Offer impacts to these systems from now on; return whether one of them has a response."""
         self._offers = offers
-        return any(respond is not None for respond, _, _ in offers)
+        self._is_offering = any(respond is not None for respond, _, _ in offers)
+        return self._is_offering
 
     def resolve_one(self) -> None:
         """Resolve the impact that the timeline has handed over."""
-        self.conclude(self._offer(self._make_impact()))
+        world = self._link.world
+        self.conclude(self._offer(self._make_impact(), world), world)
 
     def _make_impact(self) -> Impact:
         """Return the object for the impact that the timeline has handed over."""
         timeline, registry = self._state.timeline, self._registry
-        time, exit, first, second, normal, kind, speed, *places = (
+        time, exit, first, second, normal, kind, speed, place, other, *_ = (
             timeline.event_buffer.collision_row(timeline.loop.event)
         )
-        self._rows = one, other = registry.row_of[first], registry.row_of[second]
-        registry.impact_bodies.write(one)
-        registry.impact_bodies.write(other)
-        self._impact = Impact(
-            self, time, exit, first, second, normal, SWEEP_KINDS[kind], speed, places[0], places[1]
+        row_of = registry.row_of
+        self._rows = rows = row_of[first], row_of[second]
+        registry.impact_bodies.write(rows)
+        self._impact = impact = Impact(
+            self, time, exit, first, second, normal, SWEEP_KINDS[kind], speed, place, other
         )
-        return self._impact
+        return impact
 
-    def _call(self, respond: Respond, impact: Impact) -> object:
+    def _call(self, respond: Respond, impact: Impact, world: World) -> object:
         """Call a custom response; if it fails, return `DEFAULT`."""
         try:
             returned = respond(impact)
@@ -253,40 +262,41 @@ class Responses:
         except Exception as error:
             self._errors.append(error)
             returned = DEFAULT
-        if self._link.world.come_back():
+        if world.come_back():
             self._errors.append(
                 RuntimeError(
-                    f"a response left {self._link.world} in the middle of a step, and was brought back: "
+                    f"a response left {world} in the middle of a step, and was brought back: "
                     "switch worlds in a handler or between steps"
                 )
             )
         return returned
 
-    def _are_alive(self, impact: Impact) -> bool:
+    def _are_alive(self, impact: Impact, world: World) -> bool:
         """Return whether the bodies of the open impact are still those of the step, and enabled."""
-        world, bodies = self._link.world, self._registry.impact_bodies
+        bodies = self._registry.impact_bodies
         return bodies.are_same(world) or all(
             world.exists(entity) and bodies.is_body(entity, world)
             for entity in (impact.first, impact.second)
         )
 
-    def _offer(self, impact: Impact) -> bool:
+    def _offer(self, impact: Impact, world: World) -> bool:
         """Offer an impact to the response systems in order, then to the registered functions.
 
         Return whether the built-in response is wanted.
         """
-        if not self._are_alive(impact):
+        if not self._are_alive(impact, world):
             return False
-        for respond in self._systems_for(impact) if self._offers else ():
-            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
+        for respond in self._systems_for(impact) if self._is_offering else ():
+            if self._call(respond, impact, world) is not DEFAULT or impact.is_decided:
                 return False
-            if not self._are_alive(impact):
+            if not self._are_alive(impact, world):
                 return False
-        default = True
-        for n, function in enumerate(self._functions_for(impact)):
-            if n > 0 and not self._are_alive(impact):
+        default, is_first = True, True
+        for function in self._functions_for(self._rows):
+            if not (is_first or self._are_alive(impact, world)):
                 break
-            default = self._call(function, impact) is DEFAULT and default
+            default = self._call(function, impact, world) is DEFAULT and default
+            is_first = False
         return default
 
     def drop_impact(self) -> None:
@@ -295,27 +305,34 @@ class Responses:
         if impact is not None:
             impact.end(self.velocity_of(impact.first), self.velocity_of(impact.second))
 
-    def conclude(self, default: bool) -> None:
+    def conclude(self, default: bool, world: World) -> None:
         """End the open impact; with `default`, by the built-in response."""
         impact = self._impact
         assert impact is not None
-        self._read_changes(impact)
-        if self._registry.sweeps or not self._are_alive(impact):
+        registry, rows = self._registry, self._rows
+        is_same = registry.impact_bodies.are_same(world)
+        try:
+            is_unchanged = is_same and registry.impact_bodies.are_unchanged(rows)
+        except (TypeError, ValueError, OverflowError, AttributeError):
+            is_unchanged = False  # to read them names the body
+        if not is_unchanged:
+            self._read_changes(impact, world)
+        if registry.sweeps or not (is_same or self._are_alive(impact, world)):
             self.drop_impact()
         else:
             self._impact = None
-            impact.end(*map(self._registry.table.bodies.seen_velocity_of, self._rows))
+            velocity_of = registry.table.bodies.seen_velocity_of
+            impact.end(velocity_of(rows[0]), velocity_of(rows[1]))
+        loop = self._state.timeline.loop
         if impact.crosses is not None:
-            self._state.timeline.loop.cross_pending(impact.crosses == "until_separate")
+            loop.cross_pending(impact.crosses == "until_separate")
         else:
-            self._state.timeline.loop.conclude_pending(
-                default and not impact.is_resolved, impact.is_resolved
-            )
+            is_resolved = impact.is_resolved
+            loop.conclude_pending(default and not is_resolved, is_resolved)
 
-    def _read_changes(self, impact: Impact) -> None:
+    def _read_changes(self, impact: Impact, world: World) -> None:
         """Read what the game has changed about the two bodies of an impact."""
-        loop, world = self._state.timeline.loop, self._link.world
-        bodies = self._registry.impact_bodies
+        loop, bodies = self._state.timeline.loop, self._registry.impact_bodies
         are_same = bodies.are_same(world)
         for entity, row in zip((impact.first, impact.second), self._rows, strict=True):
             if not (are_same or world.exists(entity)):
@@ -323,8 +340,6 @@ class Responses:
                 loop.stop(row)  # esper lists it, and the game draws it, until the next step
                 continue
             try:
-                if are_same and bodies.is_unchanged(row):
-                    continue
                 if not bodies.read(row, world):
                     loop.withdraw(row)
                     if world.component(entity, Disabled) is not None:
@@ -335,10 +350,9 @@ class Responses:
     def resolve_pending(self, impact: Impact, response: object = None) -> None:
         """Resolve the open impact by a response component or, with None, by its bodies' own."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
-        self._read_changes(impact)
+        self._read_changes(impact, self._link.world)
         self._state.timeline.loop.resolve_pending(*numbers)
-        for row in self._rows:
-            self._registry.impact_bodies.write(row)
+        self._registry.impact_bodies.write(self._rows)
 
     def position_of(self, entity: int) -> Vector:
         """Return a body's centre: now within a step, or at the end of the last one."""

@@ -51,24 +51,27 @@ class ImpactBodies:
 
     def are_same(self, world: World) -> bool:
         """Return whether nothing came or went in the world since the step began."""
-        return self._index.is_current(world)
+        same: bool = world.probe.is_as(self._index.seen)
+        return same
 
     def is_body(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
         now = world.components(entity, self._index.types)
         return Disabled not in now and self._index.is_same(self._index.row_of[entity], now)
 
-    def write(self, row: int) -> None:
-        """Write a body's position and velocity at the time reached into its components."""
-        place = self._loop.place_now(row)
-        velocity = self._loop.velocity_now(row)
-        self._start.note_overwritten(row)
-        if self._table.is_apart:
-            place = self._lean(row, place)
-        if self._reader.sweeps:
-            velocity = self._kept(row, velocity)
-        self._position.show(row, place)
-        self._velocity.show(row, velocity)
+    def write(self, rows: tuple[int, int]) -> None:
+        """Write the positions and velocities of two bodies at the time reached into components."""
+        loop, note = self._loop, self._start.note_overwritten
+        show_place, show_velocity = self._position.show, self._velocity.show
+        is_plain = not (self._table.is_apart or self._reader.sweeps)
+        for row in rows:
+            place, velocity = loop.place_now(row), loop.velocity_now(row)
+            note(row)
+            if not is_plain:
+                place = self._lean(row, place) if self._table.is_apart else place
+                velocity = self._kept(row, velocity) if self._reader.sweeps else velocity
+            show_place(row, place)
+            show_velocity(row, velocity)
 
     def _lean(self, row: int, centre: Vector) -> Vector:
         """Store where a body is now; return its place as its component has it."""
@@ -89,11 +92,17 @@ class ImpactBodies:
             seen[row, k] if speed == speed_of(row, k) else speed for k, speed in enumerate(velocity)
         )
 
-    def is_unchanged(self, row: int) -> bool:
-        """Return whether the components of a body hold what was seen last, if they are read at all."""
-        if self._table.views.has[row] & Has.FIXED:
-            return True
-        return not (self._position.differs(row) or self._velocity.differs(row))
+    def are_unchanged(self, rows: tuple[int, int]) -> bool:
+        """Return whether the components of two bodies, if they are read, hold what was seen last.
+
+        Asked once: if not, `read` both.  What was found to differ holds as seen from then on.
+        """
+        place_differs, velocity_differs = self._position.differs, self._velocity.differs
+        has = self._table.views.has
+        for row in rows:
+            if not has[row] & Has.FIXED and (place_differs(row) or velocity_differs(row)):
+                return False
+        return True
 
     def read(self, row: int, world: World) -> bool:
         """Read the components of a body after a response; return whether it is an enabled body.
