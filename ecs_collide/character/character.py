@@ -80,7 +80,8 @@ class Character:
         How fast it walks.
     acceleration, deceleration : float
         How fast its speed grows towards `walk_speed`, and shrinks when it should stand, per
-        second; ``math.inf`` for at once.
+        second; ``math.inf`` for at once.  If its entity has `Friction`, both are multiplied by the
+        friction with its ground, so it slides on ice.
     air_control : float
         The part of both that it has in the air: 0 for none, 1 for all.
     jump_height, time_to_top : float

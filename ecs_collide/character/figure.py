@@ -139,6 +139,8 @@ class Figure:
                 kept = True  # only the frame has changed, not its walk
             if k != up and slopes:
                 kept = True  # the slope has turned its fall, not its walk
+            if k != up and not kept and stands and self._is_rubbed(k, now, as_written):
+                kept = True  # friction has slowed its fall, not its walk
             if k == up and stepping and now * self.sign < as_written * self.sign:
                 kept = True  # something has slowed its rise onto a step, which is no jump
             if k == up and not kept:
@@ -170,6 +172,21 @@ class Figure:
             c.ground = self.grounds[0]
         elif self.is_wedged:
             c.ground = self.steep[0][1]
+
+    def _is_rubbed(self, k: cython.int, now: cython.double, written: cython.double) -> cython.bint:
+        """Return whether friction on its ground, and nothing else, has slowed it on an axis."""
+        if now * written < 0.0 or abs(now) >= abs(written):
+            return False
+        for normal, _ in self.walls:
+            if normal[k] * written < 0.0:
+                return False
+        last: tuple = self.around.last_velocity(self.entity)
+        if now != last[k]:  # the game has set it
+            return False
+        for ground in self.grounds:
+            if self.around.friction_between(self.entity, ground) > 0.0:
+                return True
+        return False
 
     @cython.cfunc
     def frame_now(self) -> tuple:

@@ -30,8 +30,9 @@ from ecs_collide.components.dynamics import Attached, Damping, GravityScale
 from ecs_collide.components.filters import Filter, filter_numbers, filters_allow
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.slope import Slope
-from ecs_collide.components.surfaces import Carry, OneWay
+from ecs_collide.components.surfaces import Carry, Friction, OneWay
 from ecs_collide.motion.bodies import Bodies, vector_of
+from ecs_collide.motion.controls import combined_friction
 from ecs_collide.narrowphase.contacts_between_steps import ContactRows
 from ecs_collide.queries.immersion import ZoneTable
 from ecs_collide.queries.search import Search
@@ -42,7 +43,18 @@ from ecs_collide.sync.body_lists import BodyLists, RowOf
 from ecs_collide.sync.fields import as_number, sound_vector
 
 KINDS = (
-    *(Acceleration, Attached, Carry, Damping, Disabled, Extents, Filter, GravityScale, Growth),
+    *(
+        Acceleration,
+        Attached,
+        Carry,
+        Damping,
+        Disabled,
+        Extents,
+        Filter,
+        Friction,
+        GravityScale,
+        Growth,
+    ),
     *(Immersed, OneWay, Position, Sensor, Slope, Velocity),
 )
 NO_VELOCITY = (0.0, 0.0, 0.0)
@@ -265,6 +277,14 @@ class Surroundings:
         """Return the velocity that the last step has left to a body."""
         found: tuple = tuple(self.space.velocities([entity])[0].tolist())
         return found
+
+    def friction_between(self, one, other) -> cython.double:
+        """Return the friction of two entities, by the same rules as in an impact."""
+        first: cython.double = self.number_of(one, Friction, "value", -1.0)
+        second: cython.double = self.number_of(other, Friction, "value", -1.0)
+        mine: cython.double = self.number_of(one, Friction, "code", 0.0)
+        theirs: cython.double = self.number_of(other, Friction, "code", 0.0)
+        return combined_friction(first, second, int(max(mine, theirs)))
 
     # -- faces --
 

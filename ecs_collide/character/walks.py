@@ -16,6 +16,7 @@ from ecs_collide._kernel.constants import INF, LENGTH_ROUNDING, SAME, STEPS_AHEA
 from ecs_collide.character.figure import Figure, added, any_of, times
 from ecs_collide.character.surroundings import Hit
 from ecs_collide.components.immersed import Immersed
+from ecs_collide.components.surfaces import Friction
 
 TREAD = 0.25  # relative to the height of a step: its least depth
 HOVER = 2.0**-38  # relative to a length: of no contact, and more than `LENGTH_ROUNDING`
@@ -49,6 +50,9 @@ def walk(figure: Figure) -> cython.void:
     if in_air:
         control: cython.double = c.air_control
         rate = rate * control if control > 0.0 else 0.0
+    elif figure.around.has(figure.entity, Friction):
+        grip: cython.double = _grip(figure)
+        rate = rate * grip if grip > 0.0 else 0.0
     stands: cython.bint = figure.memory.standing_height == 0.0
     speed: cython.double = c.walk_speed if stands else c.crouch_speed
     if figure.is_in_zone:
@@ -82,6 +86,15 @@ def _wanted(
     if flows:
         wanted = wanted + figure.flow[k]
     return wanted
+
+
+def _grip(figure: Figure) -> cython.double:
+    """Return the friction with its ground: of several bodies the largest."""
+    grip: cython.double = 0.0
+    grounds: list = figure.grounds or [figure.character.ground]  # it may snap to ground below
+    for ground in grounds:
+        grip = max(grip, figure.around.friction_between(figure.entity, ground))
+    return grip
 
 
 def _is_held(figure: Figure, k: cython.int, gap: cython.double) -> cython.bint:

@@ -114,7 +114,8 @@ class Friction(_Surface):
     v**2 / (2 * value * g).  Two values are combined by their geometric mean, unless one of them
     has a `rule`; if only one body has `Friction`, its value is used.
 
-    It acts on `Slide` and `Deflect`, and on custom responses that select the built-in one.
+    It acts on `Slide` and `Deflect`, and on custom responses that select the built-in one.  On the
+    entity of a `Character`, it also lets the walk depend on the ground.
 
     Attributes
     ----------

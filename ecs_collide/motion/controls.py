@@ -74,7 +74,7 @@ class Controls:
         """Return the friction of a pair from its bodies' values, -1 for a body without friction."""
         rule: cython.int = max(self.friction_rule[i], self.friction_rule[j])
 
-        return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
+        return combined_friction(one, other, rule)
 
     def has_restitution(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the surface of a body has a `Restitution` above 0."""
@@ -158,6 +158,11 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
         part: cython.double = velocity[i, k] / largest
         total += part * part
     return largest * sqrt(total)
+
+
+def combined_friction(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
+    """Return the friction of two surfaces by a rule, 0 for the default; -1 is a surface without."""
+    return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
 
 
 def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
