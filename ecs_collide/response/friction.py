@@ -85,9 +85,8 @@ class CoulombFriction:
     rubbed_bytes: cython.schar[::1]
     contact_room: cython.Py_ssize_t
     rubbed_room: cython.Py_ssize_t
-    added_in: cython.longlong[
-        ::1
-    ]  # (n_pairs or fewer,): the last instant in which a pair was added
+    # (n_pairs or fewer,): the last instant in which a pair was added
+    added_in: cython.longlong[::1]
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
     # (2,): of the parts of the two bodies on an axis; 0 for one that friction cannot change there
     inverse_mass: cython.double[2]
@@ -182,7 +181,8 @@ class CoulombFriction:
     def add(self, p: cython.Py_ssize_t, lands: cython.bint) -> cython.bint:
         """Add the contact of the impact of pair `p`, once in an instant; return whether it rubs.
 
-        One that does not bears its part of what presses on its side.  `Stop` and `Push` decide themselves about the velocities along the surface.
+        One that does not bears its part of what presses on its side.  `Stop` and `Push` decide
+        about the velocities along the surface themselves.
         """
         m: ImpactState = self.impact
         at: cython.Py_ssize_t = self.n

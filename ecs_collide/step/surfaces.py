@@ -49,28 +49,31 @@ class MetSurfaces:
 
     def first_of_side(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the impact to take now, of those beside pair p's; p if that one comes first."""
+        b: Bodies = self.bodies
         best: cython.Py_ssize_t = p
-        is_offered: cython.bint = self.bodies.any_offered and self.is_offered(p)
+        is_offered: cython.bint = b.any_offered and self.is_offered(p)
+        axis: cython.int = self.pairs.impact[p].axis
 
         if is_offered or self.pairs.at[p].rank:
             return p
         for n in range(2):
             i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            q: cython.Py_ssize_t = self.pairs.head_of(i) if self.bodies.dynamic[i] else -1
+            q: cython.Py_ssize_t = self.pairs.head_of(i) if b.dynamic[i] else -1
             while q >= 0:
-                if self._is_beside(q, p, i) and self._comes_before(q, best, p, i):
+                # Most bodies beside are no walls and are not asked for more, of hundreds on a raft.
+                if (
+                    (b.any_offered or not b.dynamic_along(self.pairs.partner(q, i), axis))
+                    and self._is_beside(q, p, i)
+                    and self._comes_before(q, best, p)
+                ):
                     best = q
                 q = self.pairs.next_of(q, i)
         return best
 
     def _comes_before(
-        self,
-        q: cython.Py_ssize_t,
-        best: cython.Py_ssize_t,
-        p: cython.Py_ssize_t,
-        i: cython.Py_ssize_t,
+        self, q: cython.Py_ssize_t, best: cython.Py_ssize_t, p: cython.Py_ssize_t
     ) -> cython.bint:
-        """Return whether pair q, of body i, comes before pair `best`, both beside pair p or itself."""
+        """Return whether pair q, beside pair p, comes before pair `best`, p or another beside it."""
         b: Bodies = self.bodies
         offered: cython.int = b.any_offered and self.is_offered(q)
         other: cython.int = b.any_offered and best != p and self.is_offered(best)
