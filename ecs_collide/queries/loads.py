@@ -52,19 +52,19 @@ class Loads:
         self._state = shared.state
         self._link = shared.link
         self._registry = shared.registry
-        self._moment: object = None
-        self._gone: tuple[int, ...] = ()
+        self._asked: tuple[object, ...] = ()
         self._known: dict[int, float] = {}
 
     def load_on(self, row: int, gone: tuple[int, ...]) -> float:
         """Return the mass that rests on a body, without the bodies in the rows `gone`."""
-        if self._moment is not self._state.moment or self._gone != gone:
-            self._moment, self._gone, self._known = self._state.moment, gone, {}
+        asked = self._state.moment, gone, self._registry.up
+        if self._asked != asked:
+            self._asked, self._known = asked, {}
         if row not in self._known:
-            self._weigh_pile(row)
+            self._weigh_pile(row, gone)
         return self._known[row]
 
-    def _weigh_pile(self, start: int) -> None:
+    def _weigh_pile(self, start: int, gone: tuple[int, ...]) -> None:
         """Find the loads on a body, and on all that are connected with it by dynamic bodies."""
         masses: dict[int, float] = {}
         seen, known = {start}, set()
@@ -77,7 +77,7 @@ class Loads:
             if mass is not None:
                 masses[row] = mass
             known.add(row)
-            for rest in self._rests_of(row, known):
+            for rest in self._rests_of(row, known, gone):
                 rests[rest] = None
                 other = rest.lower if rest.upper == row else rest.upper
                 if other not in seen:
@@ -110,13 +110,13 @@ class Loads:
             weight = weight * medium.gravity - (lift / falls if falls > 0.0 else 0.0)
         return float(bodies.mass[row]) * weight
 
-    def _rests_of(self, row: int, known: set[int]) -> list[Rest]:
+    def _rests_of(self, row: int, known: set[int], gone: tuple[int, ...]) -> list[Rest]:
         """Return the contacts in which a body rests on another that is not known, or that on it."""
         up, timeline = self._registry.up, self._state.timeline
         found, rows = [], timeline.contacts.rows
         for first, second, kind, axis, sign, _, _ in rows.tuples_of(rows.find(row)):
             other = second if first == row else first
-            if SHOWN_KINDS[kind] is not ContactKind.SOLID or other in known or other in self._gone:
+            if SHOWN_KINDS[kind] is not ContactKind.SOLID or other in known or other in gone:
                 continue
             if abs(sign) == 2:
                 height = sum(map(mul, timeline.step.slopes.normal(first, second), up))
@@ -132,9 +132,11 @@ class Loads:
         bodies, width = self._state.timeline.bodies, 1.0
         for k, part in enumerate(self._registry.up):
             if not part:
-                low = max(bodies.centre[i, k] - bodies.half[i, k] for i in (one, other))
-                high = min(bodies.centre[i, k] + bodies.half[i, k] for i in (one, other))
-                width *= max(0.0, high - low)
+                away = bodies.centre[other, k] - bodies.centre[one, k]
+                if bodies.wraps and bodies.width[k] > 0.0:  # to the nearest image
+                    away -= bodies.width[k] * round(away / bodies.width[k])
+                half, its = bodies.half[one, k], bodies.half[other, k]
+                width *= max(0.0, min(half, away + its) - max(-half, away - its))
         return width
 
 

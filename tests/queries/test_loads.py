@@ -72,10 +72,11 @@ def test_a_table_shares_its_load_among_its_legs_and_they_pass_it_on():
     assert [space.load_on(plate) for plate in (left, right)] == [4.5, 4.5]
 
 
-def test_a_crate_on_two_plates_divides_its_mass_by_the_widths_that_it_covers():
-    space = ec.install(gravity=(0, -512))
-    left, right = box(0, 0, 10, 1), box(10, 0, 10, 1)
-    crate(7, 1, 4, 4, mass=8)
+@pytest.mark.parametrize("x", [0, 54, 61])  # at and beside the edge of a world that wraps
+def test_a_crate_on_two_plates_divides_its_mass_by_the_widths_that_it_covers(x: float):
+    space = ec.install(gravity=(0, -512), wrap=(64, None))
+    left, right = box(x, 0, 10, 1), box(x + 10, 0, 10, 1)
+    crate(x + 7, 1, 4, 4, mass=8)
     play()
 
     assert (space.load_on(left), space.load_on(right)) == (6, 2)
@@ -223,3 +224,5 @@ def test_loads_are_found_once_for_a_pile_until_something_changes():
     crate(0, 17, 4, 4, mass=5)
     play()
     assert (space.load_on(plate), space.load_on(stack[0])) == (9, 8)
+    space.up = (0, -1)
+    assert (space.load_on(plate), space.load_on(stack[0])) == (0, 0)
