@@ -8,8 +8,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character
-from tests.scenes import box, half, mover, of, position
+from ecs_collide.character import Character, CharacterState
+from tests.scenes import box, half, mover, of, position, velocity
+from tests.system.test_character_places import Hero as Moves
 
 pytestmark = pytest.mark.usefixtures("world")
 
@@ -178,19 +179,65 @@ def test_velocity_that_the_game_sets_when_it_replaces_a_dashing_character_stays(
     assert of(hero.entity, ec.Velocity) == ec.Velocity(400, 300)
 
 
-@pytest.mark.usefixtures("world")
-@pytest.mark.parametrize("sign", [1, -1])
-def test_velocity_on_a_ladder_ends_with_the_character(sign: int) -> None:
-    keys = Character(climb_speed=90, up=(0, sign))
-    box((0, 0), (10, 400), ec.Sensor(), ec.Ladder())
-    climber = mover((0, 0), (6, 16), (0.0, 0.0), ec.Slide(), keys)
-    ec.install()
-    keys.climb = 1.0
-    for _ in range(5):
-        esper.process(DT)
-    assert of(climber, ec.Velocity).y == 90 * sign
+# -- any move --
 
-    esper.remove_component(climber, Character)
-    esper.process(DT)
+MOVES = (
+    *("dash", "dash_through", "be_knocked", "climb", "hang", "pull_up", "crouch", "hover", "swim"),
+    *("drop", "ride"),
+)
 
-    assert of(climber, ec.Velocity).y == 0.0
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("how", [{}, {"dim": 3}, {"sign": -1}, {"rate": 30}, {"rate": 144}])
+@pytest.mark.parametrize("restores", [False, True])
+def test_new_character_in_any_move_is_as_one_that_has_never_moved(move, how, restores):
+    play = Moves(**how)
+    size, mask = half(play.body, play.dim), 0xFFFF
+    esper.add_component(play.body, ec.Filter(1, mask))
+    getattr(play, move)()
+
+    esper.add_component(play.body, Character(up=play.at(0, 1)))
+    if restores:
+        play.space.restore(play.space.snapshot())
+    play.run(1.5)
+
+    hero = of(play.body, Character)
+    assert hero.state is (CharacterState.FALLING if move == "swim" else CharacterState.STANDING)
+    if move not in ("swim", "ride"):
+        assert velocity(play.body, play.dim) == (0,) * play.dim
+    assert (half(play.body, play.dim), of(play.body, ec.Filter).mask) == (size, mask)
+    play.go(300, 117)
+    play.run(0.2)
+    assert hero.ground == play.plank
+    play.space.check()
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("how", [{}, {"dim": 3}, {"sign": -1}, {"rate": 30}, {"rate": 144}])
+@pytest.mark.parametrize("restores", [False, True])
+def test_without_its_character_nothing_of_a_move_is_left(move, how, restores):
+    play = Moves(**how)
+    size, mask = half(play.body, play.dim), 0xFFFF
+    esper.add_component(play.body, ec.Filter(1, mask))
+    getattr(play, move)()
+    before = velocity(play.body, play.dim)
+
+    esper.remove_component(play.body, Character)
+    if restores:
+        play.space.restore(play.space.snapshot())
+    play.run(0.02)
+
+    now = velocity(play.body, play.dim)
+    if move in ("climb", "hang", "pull_up", "crouch"):
+        assert now == (0,) * play.dim
+    elif move.startswith("dash"):
+        assert now == play.at(240, 0)
+    elif move in ("be_knocked", "hover", "drop"):
+        assert now == before
+    play.run(0.3)
+    assert (half(play.body, play.dim), of(play.body, ec.Filter).mask) == (size, mask)
+    play.go(300, 117)
+    of(play.body, ec.Velocity).set(*play.at(0, -60))
+    play.run(0.6)
+    assert position(play.body, play.dim) == pytest.approx(play.at(300, 116))
+    play.space.check()

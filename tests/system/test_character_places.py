@@ -25,11 +25,13 @@ class Hero:
         self.box((FAR, -10), (400, 10))
         self.box((-200, 60), (6, 60), ec.Sensor(), Ladder())
         self.box((200, 150), (20, 150))
+        self.plank = self.box((300, 96), (30, 4), ec.OneWay(self.at(0, 1)))
+        self.box((-380, 40), (20, 40), ec.Sensor(), ec.Zone(buoyancy=2.0, drag=3.0))
         self.lift = mover(self.at(-300, 104), self.size(30, 4), (0,) * dim, ec.Carry())
         self.hero = Character(
             up=self.at(0, 1), dash_speed=1200, dash_time=0.5, climb_speed=100, ledge_reach=6,
             wall_jump_speed=300, coyote_time=0.2, jump_buffer=0.3, air_jumps=1,
-            acceleration=math.inf,
+            acceleration=math.inf, hover_speed=50, crouch_height=20, swim_speed=150,
         )  # fmt: skip
         self.body = mover(self.at(0, 16), self.size(8, 16), (0,) * dim, ec.Slide(), self.hero)
         self.space = ec.install(dim=dim)
@@ -86,6 +88,43 @@ class Hero:
         of(self.lift, ec.Velocity).set(*self.at(60, 40))
         self.run(0.2)
         assert self.hero.ground == self.lift
+
+    def pull_up(self):
+        self.hang()
+        self.hero.climb = 1.0
+        self.run(0.1)
+        assert self.hero.state is CharacterState.PULLING_UP
+
+    def dash_through(self):
+        self.hero.dash_through = 2
+        self.dash()
+        assert of(self.body, ec.Filter).mask & 2 == 0
+
+    def crouch(self):
+        self.hero.crouch = True
+        self.run(0.1)
+        assert self.hero.state is CharacterState.CROUCHING
+
+    def hover(self):
+        self.go(100, 200)
+        self.hero.hover = True
+        self.run(0.3)
+        assert self.hero.state is CharacterState.HOVERING
+
+    def swim(self):
+        self.go(-380, 40)
+        self.run(0.1)
+        self.hero.jump = True
+        self.run(0.1)
+        assert self.hero.state is CharacterState.SWIMMING
+
+    def drop(self):
+        self.go(300, 117)
+        self.run(0.1)
+        assert self.hero.ground == self.plank
+        self.hero.drop = True
+        self.run(0.05)
+        assert self.hero.state is CharacterState.FALLING
 
     def press_early(self):
         self.go(0, 100)
