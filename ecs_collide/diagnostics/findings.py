@@ -490,6 +490,12 @@ def _odd_responses(e: Examination, entity: int) -> Iterator[Finding]:
         return
     if not responses:
         return
+    for name in [kind.__name__ for kind in e.own_responses.empty() if kind in e.of(entity)]:
+        yield found(
+            "empty_response",
+            f"has {name}, whose function of respond_with() does nothing: a body that hits it "
+            "slides (Outcome.FORCED); return ec.DEFAULT, or call impact.resolve()",
+        )
     if e.has(entity, e.sensor):
         yield found(
             "sensor_wins", f"has {responses[0]} and Sensor: Sensor wins, it is crossed freely"

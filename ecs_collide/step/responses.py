@@ -22,6 +22,14 @@ Respond = Callable[[Impact], object]
 SWEEP_KINDS = tuple(SweepKind)  # by the codes of the kernels
 
 
+def _documented(impact: Impact) -> None:
+    """Do nothing."""
+
+
+# The code of functions that return a constant and do nothing else.
+_EMPTY = (_documented.__code__.co_code, (lambda impact: None).__code__.co_code)
+
+
 class Offer(NamedTuple):
     """A response system as a step sees it.
 
@@ -225,6 +233,15 @@ class Responses:
         ]
         functions = [each.function for kind, each in self._responses.items() if is_on_one([kind])]
         return names + [getattr(each, "__name__", repr(each)) for each in functions]
+
+    def empty(self) -> list[type]:
+        """Return the types of components whose function does nothing, by its code."""
+        code = [getattr(each.function, "__code__", None) for each in self._responses.values()]
+        return [
+            kind
+            for kind, each in zip(self._responses, code, strict=True)
+            if each is not None and each.co_code in _EMPTY
+        ]
 
     # -- the open impact --
 

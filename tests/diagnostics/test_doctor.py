@@ -611,6 +611,36 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
     assert text in str(answer)
 
 
+def ignore(impact):
+    """Do nothing, at length."""
+
+
+class Ignoring:
+    def ignore(self, impact): ...
+
+
+@pytest.mark.parametrize(
+    ("function", "is_empty"),
+    [
+        *((ignore, True), (lambda impact: None, True), (Ignoring().ignore, True)),
+        *((lambda impact: ec.DEFAULT, False), (lambda impact: impact.resolve(), False)),
+        *((print, False), (lambda impact: impact.cross(), False)),
+    ],
+)
+def test_walls_with_a_function_that_does_nothing(function, is_empty, space):
+    wall = box((5, 0), (1, 9), Tagged())
+    mover((0, 0), (1, 1), (9, 0), ec.Deflect(1))
+    space.respond_with(Tagged, function)
+    findings = space.doctor()
+
+    esper.process(1.0)
+
+    assert [each.cause for each in findings] == ["empty_response"] * is_empty
+    if is_empty:
+        assert findings[0].entities == (wall,)
+        assert [each.outcome for each in space.collisions] == [ec.Outcome.FORCED]
+
+
 @pytest.mark.parametrize(
     ("parts", "cause", "text"),
     [
