@@ -11,8 +11,9 @@ from typing import Generic, TypeVar
 
 from numpy.typing import ArrayLike
 
-from ecs_collide._checks import vectors
-from ecs_collide._kernel.constants import QueryKind
+from ecs_collide._checks import same_vectors, vectors
+from ecs_collide._kernel.constants import LARGEST, QueryKind
+from ecs_collide.components.base import shown
 from ecs_collide.events import VectorLike
 from ecs_collide.queries.circles import Shape, meet, touch
 from ecs_collide.queries.queries import Each, Exclude, Queries, checked_count, checked_distance
@@ -318,23 +319,23 @@ class BoxQueries(Generic[_Filter]):
         --------
         >>> import ecs_collide as ec
         >>> tree = ec.AABBTree()
-        >>> tree.insert(7, (10, -1), (12, -3 + 8))
+        >>> tree.insert(7, (10, -1), (12, 5))
         >>> hit = tree.cast_circle((0, 0), 2, (16, 0))
         >>> hit.id, hit.time, hit.point, hit.normal
         (7, 0.5, (10.0, 0.0), (-1.0, 0.0))
         """
-        if not 0.0 < checked_distance(radius, "radius") < math.inf:
-            raise ValueError(f"radius={radius!r} must be above 0, and finite")
-        half = (radius,) * len(tuple(motion))
+        if not (isinstance(radius, (int, float)) and 0.0 < radius <= LARGEST):
+            raise ValueError(f"radius={shown(radius)} must be a number above 0, at most 2**500")
+        start, way = same_vectors(centre=centre, motion=motion).tolist()
+        half = (float(radius),) * len(start)
         best: RayHit | None = None
-        for hit in self.box_hits(centre, half, motion, exclude=exclude, filter=filter, solid=solid):
+        for hit in self.box_hits(start, half, way, exclude=exclude, filter=filter, solid=solid):
             if best is not None and hit.time > best.time:
                 break
-            start, way = ([float(part) for part in vector] for vector in (centre, motion))
             shape = self._shape_near(
                 hit.id, [a + hit.time * b for a, b in zip(start, way, strict=True)]
             )
-            time = meet(shape, tuple(start), radius, tuple(way))
+            time = meet(shape, tuple(start), float(radius), tuple(way))
             if time < (math.inf if best is None else best.time) or (
                 best is not None and time == best.time and hit.id < best.id
             ):

@@ -8,7 +8,7 @@ end of its line, its high end, and in coordinates along the line the line itself
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import hypot, inf, sqrt
 from typing import NamedTuple
 
@@ -145,9 +145,11 @@ def _time_within(gaps: list[tuple[float, float]], radius: float, begin: float) -
     rest = [(gap + begin * rate, rate) for gap, rate in gaps]
     c = sum(gap * gap for gap, _ in rest) - radius * radius
     b = sum(gap * rate for gap, rate in rest)
-    a = sum(rate * rate for _, rate in rest)
     if c < 0.0 or (c == 0.0 and b < 0.0):
         return begin
-    if b >= 0.0 or b * b <= a * c:
+    # b * b - a * c, in which a thin circle far away would be lost to rounding
+    across = sum((f * s - g * r) ** 2 for (f, r), (g, s) in combinations(rest, 2))
+    root = sum(rate * rate for _, rate in rest) * radius * radius - across
+    if b >= 0.0 or root <= 0.0:
         return inf
-    return begin + c / (sqrt(b * b - a * c) - b)
+    return begin + c / (sqrt(root) - b)

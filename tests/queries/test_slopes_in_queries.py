@@ -205,6 +205,11 @@ def test_a_cast_circle_slips_past_corners_and_grazes_faces_in_a_tree_and_across_
     for wrong in (0, -1, math.inf, math.nan):
         with pytest.raises(ValueError, match="radius"):
             tree.cast_circle((8, 0), wrong, (5, 0))
+    for centre, motion in (((8,), (5, 0)), ((8, 0), (5, 0, 0)), ((8, 0), (math.nan, 0))):
+        with pytest.raises(ValueError, match=r"^(centre|motion)\b"):
+            tree.cast_circle(centre, 1, motion)
+    thin = tree.cast_circle((-1e9, 1), 1e-3, (2e9, 0))
+    assert (thin.id, thin.point, thin.normal) == (7, (10, 1), (-1, 0))
 
     switch()
     wall = esper.create_entity(ec.Position(1, 5), ec.Extents(2, 5))
