@@ -50,6 +50,10 @@ class Course:
         self.way = path.way
         self.rest = path.rest
         self.has_turned = False
+        if not (0 <= self.last < self.n and abs(self.heading) == 1):  # indices below are unchecked
+            raise ValueError(
+                f"a Path of {self.n} points has last={self.last} and heading={self.heading}"
+            )
 
     def write(self, path: Any) -> cython.void:
         """Write to a path how far it has come."""

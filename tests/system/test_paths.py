@@ -320,6 +320,15 @@ def test_what_makes_no_sense_is_refused(make, message):
         make()
 
 
+@pytest.mark.parametrize(("last", "heading"), [(99, 1), (-1, 1), (0, 5), (0, 0)])
+def test_a_place_that_no_path_has_is_refused_and_not_looked_up(last, heading):
+    path = Path(CORNERS, 1, "loop")
+    path.last, path.heading = last, heading
+
+    with pytest.raises(ValueError, match=f"has last={last} and heading={heading}"):
+        path.at(1)
+
+
 def test_doctor_finds_a_path_that_nothing_moves(world):
     esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Path(CORNERS, 1))
     space = ec.install()
