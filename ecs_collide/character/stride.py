@@ -291,11 +291,11 @@ def _act(figure: Figure, on_ground: cython.bint, on_ladder: cython.bint) -> cyth
         jump(figure)
     elif due and (on_ground or (not memory.gone and c.air_time <= c.coyote_time + late)):
         jump(figure)
+    elif due and not on_ground and swims(figure):  # also beside a bank
+        stroke(figure)
     elif due and c.wall_jump_speed > 0.0 and memory.since_wall <= c.coyote_time + late:
         jump(figure)
         jump_off(figure)
-    elif due and not on_ground and swims(figure):
-        stroke(figure)
     elif due and not on_ground and memory.n_air_jumps < c.air_jumps:
         memory.n_air_jumps += 1.0
         jump(figure)

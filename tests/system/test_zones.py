@@ -460,6 +460,21 @@ def test_character_rises_from_the_bottom_of_deep_water(swimmer):
     assert space.position_of(entity)[1] == pytest.approx(16 - 32 / 1.5, abs=0.01)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_swimmer_beside_a_bank_rises_instead_of_jumping_off_it(swimmer, side):
+    zone((-500, -400), (500, 0), buoyancy=0.9, drag=2.0)
+    esper.create_entity(ec.Position(side * 48, -200), ec.Extents(40, 200))
+    _, entity, hero = swimmer(0, -300, swim_speed=100, wall_jump_speed=300)
+    hero.walk = float(side)
+    run(20)
+
+    hero.jump = True
+    run(1)
+
+    assert velocity_of(entity).y == pytest.approx(100, abs=3)
+    assert velocity_of(entity).x * side >= 0.0
+
+
 def test_swimmer_rises_by_each_press_and_jumps_out_at_the_surface(swimmer):
     zone((-500, -400), (500, 0), buoyancy=0.9, drag=2.0)
     space, entity, hero = swimmer(0, -300, swim_speed=100, jump_height=60, time_to_top=0.3)
