@@ -13,6 +13,7 @@ from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.constants import INF, LENGTH_ROUNDING, SAME
 from ecs_collide.character.memory import NOTHING
 from ecs_collide.character.surroundings import NO_VELOCITY, Hit, Surroundings, vector
+from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached, GravityScale
 from ecs_collide.narrowphase.contacts_between_steps import LEAVING, PASSING, SOLID, ContactRows
 from ecs_collide.narrowphase.slopes import is_slanted
@@ -244,18 +245,22 @@ class Figure:
             if kind == PASSING or (around.there is not None and not around.there(other)):
                 continue
             if kind != SOLID and kind != LEAVING:
-                if around.has(other, zone) and other not in around.wrong:
+                if (
+                    around.has(other, zone)
+                    and other not in around.wrong
+                    and not around.has(other, Disabled)
+                ):
                     zones.append(other)
+                continue
+            if not around.holds(other):
                 continue
             normal: tuple = self._normal_of(n, is_second)
             height: cython.double = normal[self.up]
             if height * self.sign >= self.steepest:
                 self.floors[other] = normal
-                if around.components_of(other) is not None:
-                    found.append((contacts.at[n].since, other))
+                found.append((contacts.at[n].since, other))
             elif height * self.sign > 0.0:
-                if around.components_of(other) is not None:
-                    self._insert(self.steep, normal, other)
+                self._insert(self.steep, normal, other)
             elif height == 0.0:
                 self._insert(self.walls, three(normal), other)
         if zones:

@@ -180,6 +180,11 @@ class Surroundings:
         """Return whether an entity exists and has a component."""
         return self.component(entity, kind) is not None
 
+    def holds(self, entity) -> cython.bint:
+        """Return whether an entity exists and can stop or carry others in the next step."""
+        its = self.components_of(entity)
+        return its is not None and is_solid(its)
+
     def number_of(self, entity, kind, name, without: cython.double) -> cython.double:
         """Return a number of a component, `without` one or if the step skips the body for it."""
         its = self.component(entity, kind)
@@ -444,7 +449,7 @@ class Surroundings:
     def _stops(self, entity, centre: tuple, half: tuple, motion: tuple, hit: Hit) -> object:
         """Return whether a body that a box of an entity meets on a way would stop it."""
         its = self.components_of(hit.id)
-        if its is None or Sensor in its or Attached in its:
+        if its is None or not is_solid(its):
             return False
         try:
             if self.row_of.row(entity) >= 0 and not self._may_meet(entity, hit.id, its):
@@ -475,6 +480,12 @@ class Surroundings:
         if mine is None and theirs is None:
             return True
         return filters_allow(filter_numbers(mine), filter_numbers(theirs))
+
+
+@cython.cfunc
+def is_solid(its) -> cython.bint:
+    """Return whether a body with these components can stop others."""
+    return not (Sensor in its or Attached in its or Disabled in its)
 
 
 @cython.cfunc

@@ -13,6 +13,7 @@ from typing import Any
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, nones, zeros
 from ecs_collide._kernel.constants import Trait
+from ecs_collide.components.basics import Disabled
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import PASSING, ContactRows
 from ecs_collide.step.state import StepState
@@ -311,15 +312,19 @@ class Immersion:
         self.others = others
         for entity, (zone,) in zones:
             row: cython.Py_ssize_t = self.row_of.find(entity)
-            if row >= 0 and not (noted and entity in noted and not is_there(entity)):
+            its: Any = database.get(entity)
+            acts: cython.bint = row >= 0 and its is not None and Disabled not in its
+            if acts and noted and entity in noted:
+                acts = is_there(entity)
+            if acts:
                 self._add_zone(row, zone)
         if self.table.n:
             self._find_touches(self.state.timeline.contacts.rows)
         for n in range(self.n_found):
             row = self.found[n]
             entity = b.ids[row]
-            its: Any = database.get(entity)
-            acts: cython.bint = b.dynamic[row] != 0 and b.sensor[row] == 0 and its is not None
+            its = database.get(entity)
+            acts = b.dynamic[row] != 0 and b.sensor[row] == 0 and its is not None
             if acts and dead and entity in dead:
                 acts = False
             if acts and noted and entity in noted:

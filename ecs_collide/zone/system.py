@@ -59,7 +59,8 @@ def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
     found = partial(finding_about, entity)
     yield from odd_about_space(e, entity, ZoneSteering)
-    needed = (ec.Position, ec.Extents, ec.Sensor)
+    crossed = ec.Attached if ec.Attached in e.of(entity) else ec.Sensor
+    needed = (ec.Position, ec.Extents, crossed)
     missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
     if missing:
         yield found(

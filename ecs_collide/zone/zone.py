@@ -15,9 +15,10 @@ from ecs_collide.sync.quarantine import Wrong
 class Zone:
     """A region in which bodies move in another way: water, wind, low gravity.
 
-    Give it `Position`, `Extents` and `Sensor`.  It acts on each body by the part of its box that is
-    inside, and zones that overlap add up.  So a pool may be made of tiles, and a crate floats
-    where its weight and its lift are equal.  It acts on dynamic bodies, and so on characters.
+    Give it `Position`, `Extents` and `Sensor` or `Attached`.  It acts on each body by the part of
+    its box that is inside, and zones that overlap add up.  So a pool may be made of tiles, and a
+    crate floats where its weight and its lift are equal.  It acts on dynamic bodies, and so on
+    characters.
 
     Attributes
     ----------

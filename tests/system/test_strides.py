@@ -145,20 +145,34 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> Non
 
 
 @pytest.mark.usefixtures("world", "implementation")
-@pytest.mark.parametrize("immediate", [True, False])
-def test_ground_that_is_deleted_between_two_steps_is_no_ground(immediate: bool) -> None:
+@pytest.mark.parametrize(
+    "end",
+    [
+        esper.delete_entity,
+        lambda entity: esper.delete_entity(entity, immediate=True),
+        lambda entity: esper.add_component(entity, ec.Disabled()),
+        lambda entity: esper.add_component(entity, ec.Sensor()),
+    ],
+    ids=["deleted", "deleted at once", "disabled", "sensor"],
+)
+def test_what_holds_nothing_since_the_last_step_is_no_ground_and_no_step(end) -> None:
     floor = esper.create_entity(ec.Position(0, -20), ec.Extents(900, 20))
-    hero = Character()
+    stair = esper.create_entity(ec.Position(48, 3), ec.Extents(10, 3))
+    place, hero = ec.Position(0, 16), Character(acceleration=math.inf)
     hero.walk = 1.0
-    esper.create_entity(ec.Position(0, 16), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    esper.create_entity(place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
     ec.install()
-    for _ in range(5):
+    for _ in range(7):
         esper.process(1 / 60)
+
+    end(stair)
+    for _ in range(3):
+        esper.process(1 / 60)
+        assert place.y == 16.0
     assert hero.ground == floor
 
-    esper.delete_entity(floor, immediate=immediate)
+    end(floor)
     esper.process(1 / 60)
-
     assert hero.ground is None
     assert not hero.on_ground
 

@@ -276,11 +276,12 @@ def test_zone_that_is_switched_off_or_left_acts_no_longer(space):
     wind = zone((-200, -100), (200, 100), flow_x=64.0, drag=2.0, gravity=0.0)
     box = crate(0, 0)
     run(8)
-    assert velocity_of(box).x > 0
+    speed, falls = velocity_of(box).x, velocity_of(box).y
+    assert speed > 0
 
     esper.add_component(wind, ec.Disabled())
     run(1)
-    speed = velocity_of(box).x
+    assert (velocity_of(box).x, velocity_of(box).y) == (speed, falls - 512 * DT)
     run(8)
     assert velocity_of(box).x == speed
 
@@ -362,6 +363,16 @@ def test_zone_that_is_no_sensor_is_found_by_the_doctor(space):
     esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Zone())
 
     assert "has Zone but no Sensor" in str(space.doctor())
+
+
+def test_zone_may_be_attached_instead_of_a_sensor(space):
+    box = crate(0, 0)
+    body = ec.Position(0, 0), ec.Extents(50, 50), ec.Attached(box), Zone(gravity=0.0)
+    esper.create_entity(*body)
+    run(4)
+
+    assert velocity_of(box).y == -512 * 4 * DT  # a box does not meet its owner
+    assert not space.doctor()
 
 
 @pytest.mark.parametrize("axis", [-1, 1])
