@@ -108,7 +108,8 @@ class Character:
         Whether `walk_speed` is the speed along a slope; by default it is the speed ahead.
     corner : float
         How far its head may be pushed aside to slip past the corner of a ceiling, and
-        how far below the edge of a ledge its feet may be to be lifted onto it.
+        how far below the edge of a ledge its feet may be to be lifted onto it.  With
+        ``GravityScale(0)``, how far it goes aside to slip round the corner of a wall.
     air_jumps : int
         How many times it may jump again in the air, before it is on the ground again.
     wall_slide_speed : float
@@ -150,7 +151,8 @@ class Character:
     ----------
     walk, across : float
         The wish: from -1 to 1, along the first axis of the ground and in 3D along the second,
-        such as x and z.  The length of both together is limited to 1.
+        such as x and z.  The length of both together is limited to 1.  With ``GravityScale(0)`` it
+        stands on no ground, and in 2D `across` is along y.
     jump : bool
         The wish: whether the button is down.
     climb : float

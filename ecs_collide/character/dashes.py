@@ -29,12 +29,12 @@ def dashes(figure: Figure) -> cython.bint:
     if c.state is CharacterState.DASHING and not figure.dashes:
         fast: cython.double = 0.0
         for k in range(figure.dim):
-            if k != figure.up:
+            if k != figure.upright:
                 fast += figure.own[k] * figure.own[k]
         fast = sqrt(fast)
         share: cython.double = min(1.0, c.walk_speed / fast) if fast > 0.0 else 1.0
         for k in range(figure.dim):
-            if k != figure.up:
+            if k != figure.upright:
                 figure.own[k] *= share
     if memory.let_through and not figure.dashes:
         if _is_inside(figure):
@@ -88,7 +88,7 @@ def _go_on(figure: Figure) -> cython.void:
     """Go on in the direction of the dash at walking speed, unless the character wishes to walk."""
     if figure.wants is figure.character and not figure.wishes_to_walk():
         for k in range(figure.dim):
-            if k != figure.up:
+            if k != figure.upright:
                 figure.own[k] = figure.memory.dash_way[k] * figure.character.walk_speed
 
 
@@ -110,6 +110,7 @@ def dash(figure: Figure) -> cython.void:
     share: cython.double = min(1.0, (c.dash_time - memory.since_dash) / figure.dt)
     for k in range(figure.dim):
         figure.own[k] = memory.dash_way[k] * c.dash_speed * share
-    figure.own[figure.up] = 0.0
+    if figure.upright >= 0:
+        figure.own[figure.up] = 0.0
     c.jumping = memory.climbing = False
     memory.air_dt = 0.0

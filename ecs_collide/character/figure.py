@@ -42,6 +42,8 @@ class Figure:
     half: tuple
     up: ReadOnly[cython.int]  # the axis
     sign: ReadOnly[cython.int]  # the direction along it
+    is_flat: ReadOnly[cython.bint]  # whether it never falls, as in a game seen from above
+    upright: ReadOnly[cython.int]  # the axis along which it does not walk; -1 if flat in 2D
     steepest: cython.double  # the cosine of the steepest ground
     gravity: cython.double
     own: cython.double[3]  # its velocity relative to its ground, along the world's axes
@@ -101,7 +103,10 @@ class Figure:
         self.moved = NO_VELOCITY
         self.grounds, self.steep, self.walls, self.ladders = [], [], [], []
         self.floors, self.below = {}, {}
-        self.gravity = character.gravity * around.number_of(self.entity, GravityScale, "value", 1.0)
+        scale: cython.double = around.number_of(self.entity, GravityScale, "value", 1.0)
+        self.gravity = character.gravity * scale
+        self.is_flat = scale == 0.0
+        self.upright = -1 if self.is_flat and self.dim == 2 else self.up
 
     def read_box(self) -> None:
         """Read its box from its components, whose numbers are sound."""
@@ -122,6 +127,8 @@ class Figure:
         follows: cython.bint = stepping or last.turned
 
         self._find_contacts()
+        if self.is_flat:
+            self.grounds, self.floors, self.steep = [], {}, []
         stands: cython.bint = len(self.grounds) > 0
         carrying = self._find_carrier()
         self.rides = carrying is not None
@@ -167,7 +174,7 @@ class Figure:
             last.wall, last.since_wall = self.walls[0][0], 0.0
         self.is_wedged = not self.touches and self._is_wedged()
         self.was_on = c.on_ground and (self.touches or not self.is_hit)
-        if self.is_in_zone and self.gravity < 0.0:  # it floats up
+        if self.is_flat or (self.is_in_zone and self.gravity < 0.0):  # it floats
             self.touches = self.was_on = self.held_up = self.is_wedged = False
         if self.touches:
             c.ground = self.grounds[0]

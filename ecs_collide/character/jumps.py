@@ -1,7 +1,8 @@
-"""Jumps: a character leaves the ground, rises, falls, swims, and slips past corners of ceilings.
+"""Jumps: a character leaves the ground, rises, falls, swims, and slips past corners.
 
 A corner is passed as a step is, with up and aside exchanged: the character looks ahead two steps,
-and goes aside in this one by exactly the missing distance.
+and goes aside in this one by exactly the missing distance.  Seen from above it is a corner of a
+wall, and the character goes aside as fast as it walks.
 """
 
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
@@ -11,7 +12,7 @@ from typing import Any
 
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import INF, LENGTH_ROUNDING, SAME, STEPS_AHEAD
-from ecs_collide.character.figure import Figure, added, times
+from ecs_collide.character.figure import Figure, added, axis_vector, times
 from ecs_collide.character.surroundings import Hit
 from ecs_collide.character.walls import rise_of_walls
 
@@ -84,9 +85,6 @@ def stroke(figure: Figure) -> cython.void:
 def slip_past_corner(figure: Figure, out: list) -> cython.void:
     """Move aside if the corner of a ceiling is in the way, and there is room beside it."""
     up: cython.int = figure.up
-    best: cython.double = INF
-    best_axis: cython.int = -1
-    best_direction: cython.int = 0
 
     if figure.character.corner == 0.0:
         return
@@ -98,25 +96,77 @@ def slip_past_corner(figure: Figure, out: list) -> cython.void:
     if hit is None or hit.depth > 0.0 or hit.normal[up] != -figure.sign:
         return
     share: cython.double = min(hit.time * STEPS_AHEAD, 1.0)
-    before: tuple = times(move, share)
-    for k in range(figure.dim):
-        for n in range(2):
-            direction: cython.int = -1 if n else 1
-            if k != up and figure.wish[k] * direction >= 0.0:
-                aside: cython.double = _clearance_past(figure, hit, k, direction, before, rise)
-                if aside < best:
-                    best, best_axis, best_direction = aside, k, direction
-    if best_axis < 0:
+    found = _find_way_past(figure, hit, up, times(move, share), rise)
+    if found is None:
         return
     for k in range(figure.dim):
         if k != up:
             out[k] = move[k] * share / figure.dt
-    out[best_axis] += best_direction * best / figure.dt
+    axis, aside = found
+    out[axis] += aside / figure.dt
     if share < 1.0:  # up to the ceiling, and the rest of the jump later
         out[up] *= share * (1.0 - LENGTH_ROUNDING)
         late: cython.double = (1.0 - share) * figure.dt
         figure.own[up] += figure.sign * figure.gravity * late / 2.0
         figure.memory.air_dt -= late
+
+
+def slip_round_corner(figure: Figure, out: list) -> cython.void:
+    """Move aside, as fast as it would go ahead, if the corner of a wall is in the way.
+
+    This is for games seen from above.
+    """
+    if figure.character.corner == 0.0 or figure.dashes:
+        return
+    for ahead in range(figure.dim):
+        walks: cython.bint = figure.wish[ahead] * figure.own[ahead] > 0.0
+        if ahead != figure.upright and walks and _slips_round(figure, out, ahead):
+            return
+
+
+def _slips_round(figure: Figure, out: list, ahead: cython.int) -> cython.bint:
+    """Return whether a corner is in the way on an axis; if so, move aside."""
+    dt: cython.double = figure.dt
+    forth: tuple = axis_vector(figure.dim, ahead, figure.own[ahead] * dt)
+    beside: list = []
+    for k in range(figure.dim):
+        beside.append(0.0 if k == ahead else figure.own[k] * dt)
+    move: tuple = tuple(beside)
+    hit: Hit | None = figure.cast_in_order(figure.centre, times(added(move, forth), STEPS_AHEAD))
+    if hit is None or hit.depth > 0.0 or abs(hit.normal[ahead]) != 1.0:
+        return False
+    if figure.around.gives_way(hit.id):  # it pushes
+        return False
+    share: cython.double = min(hit.time * STEPS_AHEAD, 1.0)
+    found = _find_way_past(figure, hit, ahead, times(move, share), forth)
+    if found is None:
+        return False
+    for k in range(figure.dim):
+        if k != ahead and k != figure.upright:
+            out[k] = move[k] * share / dt
+    axis, aside = found
+    most: cython.double = abs(figure.own[ahead]) * dt
+    out[axis] += min(max(aside, -most), most) / dt
+    if share < 1.0:
+        out[ahead] *= share * (1.0 - LENGTH_ROUNDING)
+    return True
+
+
+@cython.cfunc
+def _find_way_past(
+    figure: Figure, hit: Hit, ahead: cython.int, before: tuple, forth: tuple
+) -> object:
+    """Return the axis and the displacement of the shortest way past a corner, or None."""
+    best: cython.double = INF
+    found = None
+    for k in range(figure.dim):
+        for n in range(2):
+            direction: cython.int = -1 if n else 1
+            if k != ahead and k != figure.upright and figure.wish[k] * direction >= 0.0:
+                aside: cython.double = _clearance_past(figure, hit, k, direction, before, forth)
+                if aside < best:
+                    best, found = aside, (k, direction * aside)
+    return found
 
 
 def _clearance_past(

@@ -10,7 +10,14 @@ from ecs_collide._kernel.constants import INF
 from ecs_collide.character.crouch import crouch_or_stand
 from ecs_collide.character.dashes import dash, dashes
 from ecs_collide.character.figure import Figure, same_or, three
-from ecs_collide.character.jumps import fall, jump, slip_past_corner, stroke, swims
+from ecs_collide.character.jumps import (
+    fall,
+    jump,
+    slip_past_corner,
+    slip_round_corner,
+    stroke,
+    swims,
+)
 from ecs_collide.character.ladders import climb, climbs
 from ecs_collide.character.memory import MOVED, NOTHING, CharacterState, leave_place
 from ecs_collide.character.ramps import follow, meet
@@ -276,6 +283,7 @@ def _act(figure: Figure, on_ground: cython.bint, on_ladder: cython.bint) -> cyth
     memory: Any = figure.memory
     late: cython.double = figure.late
     due: cython.bint = memory.since_press <= c.jump_buffer + late and figure.wants is c
+    due = due and not figure.is_flat
     if figure.dashes:
         dash(figure)
     elif due and on_ladder:
@@ -299,7 +307,7 @@ def _act(figure: Figure, on_ground: cython.bint, on_ladder: cython.bint) -> cyth
     elif due and not on_ground and memory.n_air_jumps < c.air_jumps:
         memory.n_air_jumps += 1.0
         jump(figure)
-    elif not on_ground or figure.is_wedged:
+    elif figure.upright >= 0 and (not on_ground or figure.is_wedged):
         fall(figure)
 
 
@@ -317,10 +325,10 @@ def _find_state(figure: Figure) -> object:
         return CharacterState.PULLING_UP if pulls else CharacterState.HANGING
     if figure.wants is not c:
         return CharacterState.KNOCKED_BACK
-    if c.on_ground:
+    if c.on_ground or figure.is_flat:
         walks: cython.bint = False
         for k in range(figure.dim):
-            walks |= k != figure.up and figure.own[k] != 0.0
+            walks |= k != figure.upright and figure.own[k] != 0.0
         if memory.standing_height > 0.0:
             return CharacterState.CRAWLING if walks else CharacterState.CROUCHING
         return CharacterState.WALKING if walks else CharacterState.STANDING
@@ -358,6 +366,9 @@ def find_velocity(figure: Figure) -> list:
         if step_up(figure, out, c.step_height):
             return out
         keep_to_ground(figure, out, was_stepping)
+    elif figure.is_flat:
+        slip_round_corner(figure, out)
+        return out
     elif figure.own[figure.up] * figure.sign <= 0.0:
         if step_up(figure, out, c.corner):
             c.on_ground, memory.gone = True, False

@@ -35,13 +35,15 @@ def walk(figure: Figure) -> cython.void:
     figure.wish[first] = wants.walk
     if figure.dim == 3:
         figure.wish[3 - up - first] = wants.across
+    elif figure.is_flat:
+        figure.wish[up] = wants.across
     for k in range(figure.dim):
         length += figure.wish[k] * figure.wish[k]
     length = sqrt(length)
     for k in range(figure.dim):
         if length > 1.0:
             figure.wish[k] = figure.wish[k] / length
-    in_air: cython.bint = not figure.touches and not figure.was_on
+    in_air: cython.bint = not (figure.touches or figure.was_on or figure.is_flat)
     if in_air and (figure.memory.locked > figure.late or wants is not c):
         return
     if figure.wish[first] != 0.0:
@@ -50,7 +52,7 @@ def walk(figure: Figure) -> cython.void:
     if in_air:
         control: cython.double = c.air_control
         rate = rate * control if control > 0.0 else 0.0
-    elif figure.around.has(figure.entity, Friction):
+    elif not figure.is_flat and figure.around.has(figure.entity, Friction):
         grip: cython.double = _grip(figure)
         rate = rate * grip if grip > 0.0 else 0.0
     stands: cython.bint = figure.memory.standing_height == 0.0
@@ -60,13 +62,13 @@ def walk(figure: Figure) -> cython.void:
     # No wind blows it off a ladder.
     flows: cython.bint = figure.is_in_zone and not figure.memory.climbing
     for k in range(figure.dim):
-        if k != up:
+        if k != figure.upright:
             gap: cython.double = _wanted(figure, k, speed, flows) - figure.own[k]
             far += gap * gap
     far = sqrt(far)
     change: cython.double = rate * figure.dt
     for k in range(figure.dim):
-        if k == up:
+        if k == figure.upright:
             continue
         wanted: cython.double = _wanted(figure, k, speed, flows)
         gap = wanted - figure.own[k]
