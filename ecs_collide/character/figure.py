@@ -12,7 +12,15 @@ from typing import Any
 from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.constants import INF, LENGTH_ROUNDING, SAME
 from ecs_collide.character.memory import NOTHING
-from ecs_collide.character.surroundings import NO_VELOCITY, Hit, Surroundings, vector
+from ecs_collide.character.surroundings import (
+    ANY,
+    FIRM,
+    IN_SPACE,
+    NO_VELOCITY,
+    Hit,
+    Surroundings,
+    vector,
+)
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached, GravityScale
 from ecs_collide.narrowphase.contacts_between_steps import LEAVING, PASSING, SOLID, ContactRows
@@ -482,7 +490,7 @@ class Figure:
     def is_free(self, centre: tuple, motion: tuple, half: tuple) -> cython.bint:
         """Return whether nothing would stop a box of some size on a way from a place."""
         return not any_of(motion) or (
-            self.around.cast(self.entity, centre, half, motion, False) is None
+            self.around.cast(self.entity, centre, half, motion, ANY) is None
         )
 
     @cython.cfunc
@@ -490,12 +498,19 @@ class Figure:
         """Return the first body that would stop it on a way from a place, as in the step."""
         if not any_of(motion):
             return None
-        return self.around.cast(self.entity, centre, self.half, motion, False)
+        return self.around.cast(self.entity, centre, self.half, motion, ANY)
+
+    @cython.cfunc
+    def cast_firm(self, centre: tuple, motion: tuple) -> Hit | None:
+        """Do the same, and of several bodies hit at once return a wall rather than a crate."""
+        if not any_of(motion):
+            return None
+        return self.around.cast(self.entity, centre, self.half, motion, FIRM)
 
     @cython.cfunc
     def cast_in_order(self, centre: tuple, motion: tuple) -> Hit | None:
         """Do the same, and of several bodies hit at once return the first in space."""
-        return self.around.cast(self.entity, centre, self.half, motion, True)
+        return self.around.cast(self.entity, centre, self.half, motion, IN_SPACE)
 
 
 def are_same(one: cython.double, other: cython.double) -> cython.bint:

@@ -85,7 +85,7 @@ def follow(figure: Figure, out: list) -> object:
         is_slanted |= figure.is_slanted(normal)
     way: tuple = _walk_on(figure, normals)
     for _ in range(BENDS):
-        hit: Hit | None = figure.cast(place, times(way, rest * dt))
+        hit: Hit | None = figure.cast_firm(place, times(way, rest * dt))
         if hit is None or hit.depth > 0.0:
             break
         is_floor: cython.bint = figure.is_floor(hit.normal)

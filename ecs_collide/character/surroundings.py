@@ -58,6 +58,9 @@ KINDS = (
     *(Immersed, OneWay, Position, Sensor, Slope, Velocity),
 )
 NO_VELOCITY = (0.0, 0.0, 0.0)
+ANY: cython.int = 0  # which of several bodies hit at once: see `Surroundings.cast`
+IN_SPACE: cython.int = 1
+FIRM: cython.int = 2
 # The attributes of a `Carry` with its normal.
 NORMAL = ("normal_x", "normal_y", "normal_z")
 
@@ -388,40 +391,48 @@ class Surroundings:
 
     @cython.cfunc
     def cast(
-        self, entity, centre: tuple, half: tuple, motion: tuple, in_order: cython.bint
+        self, entity, centre: tuple, half: tuple, motion: tuple, order: cython.int
     ) -> Hit | None:
         """Return the first body that would stop a box of an entity on a way, as in the step.
 
-        Of several bodies hit at once it is the one with the lowest id, or `in_order` the first in
-        space.
+        Of several bodies hit at once it is the one with the lowest id; with `IN_SPACE` the first in
+        space; with `FIRM` one that does not give way, if there is any, and then the first in space.
         """
         best: Hit | None = None
         hit: Hit
         if not self._aims(centre, half, motion):
             hits: list = self.space.box_hits(centre, half, motion, exclude=entity)
             for found in hits:
-                if best is not None and (not in_order or found.time > best.time):
+                if best is not None and (order == ANY or found.time > best.time):
                     break
                 hit = Hit(found.id, found.time, found.centre, found.normal, found.depth)
                 if self._stops(entity, centre, half, motion, hit) and (
-                    best is None or self.precedes(hit.id, best.id)
+                    best is None or self._comes_before(hit.id, best.id, order)
                 ):
                     best = hit
             return best
         row: cython.Py_ssize_t = self.row_of.row(entity)
         self.search.cast(self.start, self.size, self.way, row, self.boxes)
         for n in range(self.search.best.n):
-            if best is not None and (not in_order or self.search.best.keys[n] > best.time):
+            if best is not None and (order == ANY or self.search.best.keys[n] > best.time):
                 break
             other = self.bodies.ids[self.search.best.items[n]]
             if self.there is not None and not self.there(other):
                 continue
             hit = self._hit(n, other)
             if self._stops(entity, centre, half, motion, hit) and (
-                best is None or self.precedes(hit.id, best.id)
+                best is None or self._comes_before(hit.id, best.id, order)
             ):
                 best = hit
         return best
+
+    def _comes_before(self, one, other, order: cython.int) -> cython.bint:
+        """Return whether to take a body rather than another that is hit at the same time."""
+        gives_way: cython.bint = order == FIRM and self.gives_way(one)
+
+        if order == FIRM and gives_way != self.gives_way(other):
+            return not gives_way
+        return self.precedes(one, other)
 
     def _aims(self, centre: tuple, half: tuple, motion: tuple) -> cython.bint:
         """Note the way of a box; return whether `search` can find what is on it."""

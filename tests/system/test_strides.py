@@ -203,3 +203,33 @@ def test_an_attached_box_is_no_step_and_no_ground(owner: str) -> None:
         assert place.y == (16.0 if place.x < 42.0 else 12.0)
 
     assert place.x == pytest.approx(144.0)
+
+
+@pytest.mark.usefixtures("world", "implementation")
+@pytest.mark.parametrize("crate_first", [True, False])
+def test_on_a_slope_a_wall_stops_it_whatever_the_id_of_a_crate_above_it_is(
+    crate_first: bool,
+) -> None:
+    #
+    #   hero |crate
+    #   -.___|wall
+    #
+    esper.create_entity(ec.Position(0, 16), ec.Extents(16, 16), ec.Slope("left", 0.5, 1.0))
+    bodies = [
+        [ec.Position(32, 16), ec.Extents(16, 16)],
+        [ec.Position(24, 45), ec.Extents(8, 13), ec.Velocity(0, 0), ec.Slide()],
+    ]
+    for body in bodies[:: -1 if crate_first else 1]:
+        esper.create_entity(*body)
+    place, velocity, hero = ec.Position(8, 38), ec.Velocity(0, 0), Character()
+    esper.create_entity(place, ec.Extents(8, 14), velocity, ec.Slide(), hero)
+    ec.install(gravity=(0, -900))
+    for _ in range(4):
+        esper.process(1 / 60)
+    assert hero.on_ground
+
+    hero.walk = 1.0
+    for _ in range(4):
+        esper.process(1 / 60)
+        assert (velocity.x, velocity.y, place.x) == (0, 0, 8)
+    assert not hero.memory.own[0]
