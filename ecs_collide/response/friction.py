@@ -189,17 +189,17 @@ class CoulombFriction:
         b: Bodies = self.bodies
         friction: cython.double = self.friction_of(p)
 
-        if p >= self.added_in.shape[0]:
-            self.added_in = grown(self.added_in, 2 * self.pairs.n)
-        if self.added_in[p] == self.clusters.instant:
-            return False  # rounding, or another friction, has made it meet again
-        self.added_in[p] = self.clusters.instant
         for n in range(2):
             if m.is_dynamic[n] and (
                 b.response[m.rows[n]] == ResponseCode.STOP
                 or b.response[m.rows[n]] == ResponseCode.PUSH
             ):
                 friction = 0.0
+        if p >= self.added_in.shape[0]:
+            self.added_in = grown(self.added_in, 2 * self.pairs.n)
+        if self.added_in[p] == self.clusters.instant:
+            return friction > 0.0  # rounding, or another friction, has made it meet again
+        self.added_in[p] = self.clusters.instant
         if at >= self.contact_room:
             self._grow_contacts(2 * at)
         self.n = at + 1

@@ -294,15 +294,19 @@ class ImpactLoop:
 
     def _rub(self) -> cython.void:
         """Let the contacts of this instant rub, then riders land."""
+        m: ImpactState = self.solver.impact
+
         self.clusters.write()
         for c in range(self.friction.n if self.bodies.rare.any_carrier else 0):
             if self.friction.take(c):
                 self.carriers.settle(self.solver.impact.rows[0])
                 self.carriers.settle(self.solver.impact.rows[1])
         self.friction.apply()
-        for c in range(self.friction.n):
-            if self.friction.take(c):
-                self.carriers.land()
+        for on_rider in range(2):  # walls first: who lands on a rider finds its velocity
+            for c in range(self.friction.n):
+                lands: cython.bint = self.friction.take(c)
+                if lands and (m.is_dynamic[0] and m.is_dynamic[1]) == on_rider:
+                    self.carriers.land()
         self.friction.clear()
         self.closing.find()
 

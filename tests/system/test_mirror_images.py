@@ -95,3 +95,30 @@ def test_mirror_images_stay_mirror_images(parts, implementation):
             for n in range(n_steps):
                 for one, two in zip(places[n], other[n], strict=True):
                     assert one == pytest.approx(two, abs=1e-6), (seed, changes, n)
+
+
+@pytest.mark.parametrize("dx", [4, 9])
+def test_a_ball_that_hits_a_crate_as_it_lands_on_a_belt_finds_the_velocity_of_the_crate(dx):
+    #       +----+
+    #       | ●  | v        the crate lands on a belt that rises, and the ball on the crate, at once
+    #     +-+----+-+
+    #     | crate  |
+    #   ->->->->->->->->    ^
+    def play(side):
+        ec.install(gravity=(0, -900))
+        belt = ec.Carry((side * 30, 0)), ec.OneWay(), ec.Velocity(0, 90)
+        esper.create_entity(ec.Position(side * -100, -6), ec.Extents(60, 6), *belt)
+        crate = ec.Velocity(0, 0), ec.Slide(), ec.Friction(0.4), ec.Mass(64)
+        esper.create_entity(ec.Position(side * -52, 68.5), ec.Extents(8, 8), *crate)
+        ball = ec.Velocity(side * -18, 0), ec.Deflect(0.5), ec.Friction(0.4), ec.Mass(25)
+        place = ec.Position(side * (-52 + dx), 88.5)
+        esper.create_entity(place, ec.Extents(5, 5), *ball)
+        velocities = []
+        for _ in range(40):
+            esper.process(1 / 60)
+            velocities.append((side * ball[0].x, ball[0].y))
+        return velocities
+
+    with another_world("mirrored"):
+        mirrored = play(-1)
+    assert play(1) == mirrored
