@@ -7,12 +7,25 @@ end of its line, its high end, and in coordinates along the line the line itself
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
-from math import hypot, inf, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from ecs_collide.events import Vector
+
+
+def _sum(parts: Iterable[float]) -> float:
+    """Return a sum with the same bits on every Python; `sum` is compensated since 3.12."""
+    total = 0.0
+    for part in parts:
+        total += part
+    return total
+
+
+def _length(vector: Sequence[float]) -> float:
+    """Return the length of a vector."""
+    return sqrt(_sum(part * part for part in vector))
 
 
 class Shape(NamedTuple):
@@ -33,14 +46,15 @@ class Part(NamedTuple):
 
     def turned(self, vector: Sequence[float]) -> list[float]:
         """Return a vector of the world along the axes."""
-        return [sum(a * b for a, b in zip(axis, vector, strict=True)) for axis in self.axes]
+        return [_sum(a * b for a, b in zip(axis, vector, strict=True)) for axis in self.axes]
 
     def nearest(self, point: Vector) -> Vector:
         """Return the point of the box that is nearest to another one, in the world."""
         at = self.turned([a - b for a, b in zip(point, self.origin, strict=True)])
         held = [max(a, min(b, c)) for a, b, c in zip(self.low, at, self.high, strict=True)]
         return tuple(
-            self.origin[k] + sum(part * axis[k] for part, axis in zip(held, self.axes, strict=True))
+            self.origin[k]
+            + _sum(part * axis[k] for part, axis in zip(held, self.axes, strict=True))
             for k in range(len(point))
         )
 
@@ -63,7 +77,7 @@ def touch(shape: Shape, centre: Vector) -> tuple[Vector, Vector]:
     for part in _parts(shape):
         point = part.nearest(centre)
         way = tuple(a - b for a, b in zip(centre, point, strict=True))
-        ways.append((hypot(*way), point, way))
+        ways.append((_length(way), point, way))
     length, point, way = min(ways, key=lambda each: each[0])
     return point, tuple(part / length + 0.0 for part in way) if length else (0.0,) * len(way)
 
@@ -84,7 +98,7 @@ def _parts(shape: Shape) -> list[Part]:
         low[run], high[run] = min(one, other), max(one, other)
         low[up], high[up] = min(base, height), max(base, height)
         parts.append(Part(zero, axes, tuple(low), tuple(high)))
-    length = hypot(end - start, top - foot)
+    length = _length((end - start, top - foot))
     along, across = [0.0] * dim, [0.0] * dim
     along[run], along[up] = (end - start) / length, (top - foot) / length
     across[run], across[up] = -along[up], along[run]
@@ -143,13 +157,13 @@ def _first_time(part: Part, centre: Vector, radius: float, motion: Vector) -> fl
 def _time_within(gaps: list[tuple[float, float]], radius: float, begin: float) -> float:
     """Return when, from `begin` on, the length of a vector of linear gaps is below a radius."""
     rest = [(gap + begin * rate, rate) for gap, rate in gaps]
-    c = sum(gap * gap for gap, _ in rest) - radius * radius
-    b = sum(gap * rate for gap, rate in rest)
+    c = _sum(gap * gap for gap, _ in rest) - radius * radius
+    b = _sum(gap * rate for gap, rate in rest)
     if c < 0.0 or (c == 0.0 and b < 0.0):
         return begin
     # b * b - a * c, in which a thin circle far away would be lost to rounding
-    across = sum((f * s - g * r) ** 2 for (f, r), (g, s) in combinations(rest, 2))
-    root = sum(rate * rate for _, rate in rest) * radius * radius - across
+    across = _sum((f * s - g * r) ** 2 for (f, r), (g, s) in combinations(rest, 2))
+    root = _sum(rate * rate for _, rate in rest) * radius * radius - across
     if b >= 0.0 or root <= 0.0:
         return inf
     return begin + c / (sqrt(root) - b)

@@ -3,7 +3,7 @@
 The momentum of friction is at most the coefficient times the momentum with which a contact presses.
 If that is enough to end the sliding, the faces, which may be conveyor belts, get one velocity.
 
-The contacts rub together, once no normal part is due any more, so their order decides nothing:
+The contacts rub together, once no normal part is due any more:
 
 - What has pushed a body away from one side is divided among the contacts of that side by their
   widths.  Of the two bodies of a contact the larger part counts.
