@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.queries.visibility import _pairs
 
 pytestmark = pytest.mark.usefixtures("world")
 
@@ -182,3 +183,21 @@ def test_torch_on_a_slope_lights_its_side_and_one_inside_lights_nothing():
 
     assert area(ring) == pytest.approx(50)
     assert space.visible_region((6, 8), 5).shape == (0, 2)
+
+
+def test_pairs_of_boxes_that_share_a_corner_grow_with_the_boxes_not_with_their_square():
+    for n in (10, 40):
+        lows = np.array([(16.0 * x, 16.0 * y) for x in range(n) for y in range(n)])
+        first, second = _pairs(lows, lows + 16.0)
+        low, high = (
+            np.maximum(lows[first], lows[second]),
+            np.minimum(lows[first], lows[second]) + 16,
+        )
+
+        assert len(first) < 6 * n * n
+        found = {frozenset(pair) for pair in zip(first.tolist(), second.tolist(), strict=True)}
+        touching = (low <= high).all(axis=1)
+        kept = {frozenset(pair) for pair in zip(first[touching].tolist(), second[touching].tolist(),
+                                                strict=True)}  # fmt: skip
+        # Beside, above, and on both diagonals.
+        assert len(kept) == 2 * n * (n - 1) + 2 * (n - 1) ** 2 <= len(found)
