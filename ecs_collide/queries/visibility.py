@@ -120,7 +120,8 @@ def _pairs(mins: Floats, maxs: Floats) -> tuple[NDArray[np.intp], NDArray[np.int
     strips = np.minimum(np.stack([bottom, top]), n_strips - 1).astype(np.intp)
     box, strip = _ranges(*strips)
     # In the order of strips, then of x.  Ranks of x are whole numbers, so a key has both.
-    ranks = np.unique(np.stack([mins[:, 0], maxs[:, 0]]), return_inverse=True)[1].reshape(2, -1)
+    sides = np.sort(np.concatenate([mins[:, 0], maxs[:, 0]]))
+    ranks = (np.searchsorted(sides, each[:, 0]) for each in (mins, maxs))
     starts, stops = (strip * (2 * len(mins)) + rank[box] for rank in ranks)
     order = np.argsort(starts, kind="stable")
     place, other = _ranges(np.arange(1, len(order) + 1),
