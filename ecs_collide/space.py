@@ -726,7 +726,10 @@ class Space(BoxQueries[Filter]):
         return self._inspection.positions(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
+        """Return the velocities of bodies after the last step, float64 (n, dim).
+
+        Zeros for bodies without; `velocity_of` also has what the game has set since.
+        """
         return self._inspection.velocities(entities)
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
