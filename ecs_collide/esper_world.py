@@ -139,12 +139,17 @@ class World:
                 return running is not None
         return False
 
-    def come_back(self) -> bool:
-        """Make this world current again; return whether another one was."""
-        left = esper.current_world != self.name
-        if left:
-            esper.switch_world(self.name)
+    def come_back(self) -> str | None:
+        """Make this world current again; return the name of another one that was, or None."""
+        if esper.current_world == self.name:
+            return None
+        left = esper.current_world
+        esper.switch_world(self.name)
         return left
+
+    def leave_for(self, name: str) -> None:
+        """Make another world current."""
+        esper.switch_world(name)
 
     # -- entities and components --
 

@@ -976,6 +976,39 @@ def test_what_leads_bodies_does_nothing_in_another_world(world):
         system.process(0.25)
 
 
+@pytest.mark.parametrize("by_esper", [False, True])
+def test_handlers_after_one_that_leaves_the_world_run_in_this_one(world, by_esper):
+    #     P --> |
+    #           | door         both go through it in one step
+    #     P --> |
+    def leave(event):
+        ran_in.append(esper.current_world)
+        esper.delete_entity(event.second)
+        esper.switch_world("cave")
+        esper.create_entity()
+
+    ran_in = []
+    esper.create_entity(ec.Position(20, 50), ec.Extents(4, 90), ec.Sensor())  # the door
+    for y in (0, 100):
+        place = ec.Position(0, y), ec.Extents(4, 4), ec.Velocity(120, 0), ec.Slide()
+        esper.create_entity(*place)
+    space = ec.install()
+    if by_esper:
+        esper.set_handler(ec.CONTACT_BEGAN, leave)
+    else:
+        space.on_contact_began(leave)
+
+    esper.process(0.5)
+
+    assert ran_in == [world, world]
+    assert esper.current_world == "cave"
+    assert len(list(esper.get_entities())) == 2
+    esper.switch_world(world)
+    esper.delete_world("cave")
+    esper.process(0.5)
+    assert len(space) == 1
+
+
 def test_install_in_a_processor_that_runs_first_or_for_another_world_works():
     body = falling()
     esper.add_processor(Late(ec.install), 200)

@@ -224,9 +224,10 @@ class Subscribers:
     def deliver(self, world: World, touching: Touching) -> list[Exception]:
         """Deliver the events of a step to the functions in order, then to esper's handlers.
 
-        An exception does not stop the delivery; all exceptions are returned.  Delivery stops if the
-        world is cleared or deleted or the space restored, because other entities may then have the
-        ids in these events.  For that reason the end of a contact of a world that was cleared is
+        An exception does not stop the delivery; all exceptions are returned.  If a function makes
+        another world current, the next ones still run in this one, and the other one is current in
+        the end.  Delivery stops if the world is cleared or deleted or the space restored, because
+        other entities may then have the ids in these events.  For that reason the end of a contact of a world that was cleared is
         not delivered if one of its ids is in use again.
 
         Parameters
@@ -244,10 +245,16 @@ class Subscribers:
 
         is_as_before = world.probe.is_as_before
 
+        chosen = None
+
         def is_over() -> bool:
-            return state.moment is not moment or not (
+            nonlocal chosen
+            if state.moment is moment and (
                 is_as_before(generation) or world.generation() is generation
-            )
+            ):
+                chosen = world.come_back() or chosen
+                return False
+            return True
 
         def call(function: Callable[[Any], object], event: Any) -> None:
             try:
@@ -269,6 +276,8 @@ class Subscribers:
                 call(handler, event)
                 if is_over():
                     return errors
+        if chosen is not None:
+            world.leave_for(chosen)
         return errors
 
     def _named_for_esper(

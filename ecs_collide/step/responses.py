@@ -279,7 +279,7 @@ class Responses:
         except Exception as error:
             self._errors.append(error)
             returned = DEFAULT
-        if world.come_back():
+        if world.come_back() is not None:
             self._errors.append(
                 RuntimeError(
                     f"a response left {world} in the middle of a step, and was brought back: "
