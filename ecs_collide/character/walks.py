@@ -44,7 +44,9 @@ def walk(figure: Figure) -> cython.void:
         if length > 1.0:
             figure.wish[k] = figure.wish[k] / length
     in_air: cython.bint = not (figure.touches or figure.was_on or figure.is_flat)
-    if in_air and (figure.memory.locked > figure.late or wants is not c):
+    if (in_air and figure.memory.locked > figure.late) or (
+        wants is not c and (in_air or figure.is_flat)  # thrown: its soles hold it nowhere
+    ):
         return
     if figure.wish[first] != 0.0:
         c.facing = copysign(1.0, figure.wish[first])

@@ -155,3 +155,17 @@ def test_it_dashes_where_it_walks_and_water_slows_it_on_both_axes(how):
     plane.run(0.5)
 
     assert plane.seen(velocity(plane.body, plane.dim)) == pytest.approx((72, 96))
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_hit_throws_a_character_seen_from_above_as_far_as_its_speed_and_time(dim, rate):
+    plane = Plane(dim, rate=rate, deceleration=2400.0)
+    plane.run(0.5)
+
+    plane.hero.knock_back(plane.at(0, 300), 0.4)
+    plane.run(1.5)
+
+    # 0.4 s at 300, then 300²/2/2400 while it slows down, which is done at the end of each step.
+    assert plane.place[1] == pytest.approx(120 + 18.75, abs=300 / rate)
+    assert plane.hero.state is CharacterState.STANDING
