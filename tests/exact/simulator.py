@@ -1021,7 +1021,7 @@ class Simulator:
         own = self._push_of_wall(pair)
         if most is None or (own is not None and own >= most):
             return pair
-        return min((other for other in walls if walls[other] == most), key=self.key)
+        return min((other for push, other in walls if push == most), key=self.key)
 
     def _push_of_wall(self, pair: tuple[int, int]) -> Fraction | None:
         """Return how fast the face of a wall moves towards the body that meets it, or None."""

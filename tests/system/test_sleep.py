@@ -160,6 +160,7 @@ class Yard:
         rng = self.rng
         # Attached boxes go with their owner.
         self.movers = [entity for entity in self.movers if esper.entity_exists(entity)]
+        self.stills = [entity for entity in self.stills if esper.entity_exists(entity)]
         for entity in self.movers:
             speed = esper.try_component(entity, ec.Velocity)
             if speed is not None and (speed.x or speed.y or speed.z) and rng.random() < 0.3:
