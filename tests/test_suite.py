@@ -14,7 +14,7 @@ import conftest
 
 
 def test_tests_that_have_passed_are_listed_and_left_out_of_the_next_run(tmp_path):
-    options = {"--long": 0, "--passed": tmp_path / "passed"}
+    options = {"--long": 1, "--passed": tmp_path / "passed"}
     deselected = []
     config = SimpleNamespace(
         getoption=options.get,
