@@ -121,7 +121,7 @@ def run_engine(who: str, n: int, frames: int, warmup: int) -> dict[str, Any]:
 
 
 class Game:
-    """What a game does between two steps: code and data that push those of a step out of caches."""
+    """The work of a game between two steps, which pushes a step out of the caches."""
 
     def __init__(self) -> None:
         self.pixels = np.zeros(500_000)  # 4 MB

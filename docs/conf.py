@@ -171,7 +171,7 @@ def describe(app, page, template, context, doctree) -> None:
 
 
 def offer_game(app, page, template, context, doctree) -> None:
-    """Let the front page load the game."""
+    """Add the scripts of the game to the front page."""
     if page == "index":
         app.add_js_file("play.js", loading_method="defer", **{"data-wheel": wheel.name})
 

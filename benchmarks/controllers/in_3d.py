@@ -17,7 +17,7 @@ Vector = tuple[float, float, float]
 DT, GRAVITY, SPEED = 1 / 60, 20.0, 3.0
 HALF: Vector = (0.3, 0.9, 0.3)  # of the player
 STEP, SNAP = 0.45, 0.2  # it climbs, and stays on the ground, so far
-SKIN = 0.01  # that Rapier keeps between a player and what it meets
+SKIN = 0.01  # the gap that Rapier keeps around a player
 SETTLED = 10  # frames that every controller may take to come to rest
 
 
@@ -139,7 +139,7 @@ def slip(frames: Frames) -> float:
 
 
 def along(k: int) -> Callable[[Frames], float]:
-    """Return the way on an axis, as a percentage of that of a free walk of a second."""
+    """Return the way on an axis in percent of a free walk of one second."""
     return lambda frames: 100 * frames[-1][0][k] / SPEED
 
 

@@ -43,7 +43,7 @@ def test_page_has_twenty_situations_in_order_and_a_sentence_for_each() -> None:
 
 
 def begin_in_empty_worlds(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a controller of ours clear the world that it begins in."""
+    """Put each controller of ours into an empty world."""
     begin = kind.__init__  # type: ignore[misc]
 
     def begin_in_empty_world(self, world) -> None:  # type: ignore[no-untyped-def]

@@ -473,13 +473,13 @@ class Figure:
 
     def find_rounding(self) -> cython.double:
         """Return how far rounding may have moved a face of its box."""
-        return LENGTH_ROUNDING * self.find_reach()
+        return LENGTH_ROUNDING * self.find_reach(self.centre)
 
-    def find_reach(self) -> cython.double:
-        """Return the largest number of its box."""
+    def find_reach(self, centre: tuple) -> cython.double:
+        """Return the largest number of its box at a place."""
         reach: cython.double = 0.0
         for k in range(self.dim):
-            reach = max(reach, abs(self.centre[k]), abs(self.half[k]))
+            reach = max(reach, abs(centre[k]), abs(self.half[k]))
         return reach
 
     @cython.cfunc

@@ -110,7 +110,7 @@ def follow(figure: Figure, out: list) -> object:
     if drop is not None:
         figure.memory.turned = True
         # A little more than the gap, which may be below the rounding of the query.
-        far: cython.double = TOUCH * figure.find_reach()
+        far: cython.double = TOUCH * figure.find_reach(figure.centre)
         ground = drop[0]
         normal = figure.below[ground]
         carrying = figure.velocity_on(ground)

@@ -169,10 +169,7 @@ def look_down(figure: Figure, centre: tuple, far: cython.double) -> object:
     figure.below[hit.id] = hit.normal
     down: cython.double = centre[figure.up] - hit.centre[figure.up]
     down = abs(down)
-    reach: cython.double = 0.0
-    for k in range(figure.dim):
-        reach = max(reach, abs(centre[k]), abs(figure.half[k]))
-    return hit.id, down if down > LENGTH_ROUNDING * reach else 0.0
+    return hit.id, down if down > LENGTH_ROUNDING * figure.find_reach(centre) else 0.0
 
 
 def keep_to_ground(figure: Figure, out: list, was_stepping: cython.bint) -> cython.void:
