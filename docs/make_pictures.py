@@ -398,6 +398,7 @@ def hard_squares() -> Picture:
 
 
 ROWS = {  # of the picture of the imports, from the highest layer to the lowest
+    "extend": "extend, stages",
     "systems": "systems, steering",
     "space": "space",
     "diagnostics": "diagnostics/",
@@ -413,7 +414,7 @@ ROWS = {  # of the picture of the imports, from the highest layer to the lowest
     "components": "components/, _kernel/",
 }
 ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events", "settings": "space"}
-ROW_OF |= {"_checks": "events", "steering": "systems"}
+ROW_OF |= {"_checks": "events", "steering": "systems", "stages": "extend"}
 
 
 def imported_rows() -> set[tuple[str, str]]:
@@ -593,6 +594,7 @@ def photograph_tutorial() -> None:
 JUMPS = {0: ("RIGHT",), 14: ("RIGHT", "UP"), 40: ("LEFT", "UP"), 52: ("LEFT",), 60: ("LEFT", "UP")}
 EXAMPLES = {  # of each game to copy: the keys by frame, and the frame of the picture
     "bricks": ({0: ("SPACE",), 20: ("RIGHT",), 60: (), 110: ("LEFT",), 150: ()}, 190),
+    "gravity_flip": ({0: (), 10: ("SPACE", "RIGHT"), 12: ("RIGHT",)}, 58),
     "lift_puzzle": ({0: ("LEFT",), 50: (), 60: ("LEFT", "UP"), 75: ("LEFT",), 100: ()}, 110),
     "platformer_arcade": (JUMPS, 72),
     "platformer_pygame": (JUMPS, 72),

@@ -24,8 +24,8 @@ from ecs_collide.components.table import TABLE
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "reference"
-ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
-EXTRA = re.compile(r"ecs_collide\.(levels|character|path|zone|debug|testing|recording)\.")
+ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras", "api_extend"]
+EXTRA = re.compile(r"ecs_collide\.(levels|character|path|zone|debug|testing|recording|extend)\.")
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
 HEAD = """# {title}
 

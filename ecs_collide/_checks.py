@@ -156,14 +156,6 @@ def checked_ids(ids: ArrayLike) -> Integers:
     return np.ascontiguousarray(array, np.int64)
 
 
-def is_finite(value: object, least: float = -INF) -> bool:
-    """Return whether a value is a finite number, and not below `least`."""
-    try:
-        return least <= value < INF and value > -INF  # type: ignore[operator]
-    except TypeError:
-        return False
-
-
 def checked_number(name: str, value: float, most: float = INF) -> float:
     """Return a number from 0 to `most`, which is inf or LARGEST, or raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= most:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from operator import add
 from types import FrameType
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,7 +47,7 @@ from ecs_collide.queries.contact_queries import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
-from ecs_collide.queries.queried_bodies import FindLeft, Immerse, QueriedBodies
+from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
 from ecs_collide.queries.slope_lines import slope_ends
@@ -77,10 +77,22 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.step_time import StepTime
 from ecs_collide.sync.presence import Presence
-from ecs_collide.sync.quarantine import Report, Wrong, find_no_number, out_of_bounds
+from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import BodyRegistry
 
 _USUAL_RESPONSE = Slide()  # the default response of `move`
+
+
+class Parts(NamedTuple):
+    """The parts of a space that systems before the step, and records of it, use by name."""
+
+    state: StepState
+    registry: BodyRegistry
+    queried: QueriedBodies
+    contacts: ContactQueries
+    inspection: Inspection
+    snapshots: Snapshots
+    settings: Settings
 
 
 class Space(BoxQueries[Filter]):
@@ -207,6 +219,9 @@ class Space(BoxQueries[Filter]):
         )  # fmt: skip
         self._moves = Moves(shared, queried, self._contacts, self._editor)
         self._snapshots = Snapshots(shared, self._pipeline, schema, self._subscribers)
+        self._parts = Parts(
+            state, registry, queried, self._contacts, self._inspection, self._snapshots, settings
+        )
         lock.repairs = (self._snapshots.take_back, self._pipeline.undo_step)
 
     def __repr__(self) -> str:
@@ -1462,92 +1477,11 @@ class Space(BoxQueries[Filter]):
         timeline.pairs.check(self.dim)
         timeline.contacts.check()
         timeline.contacts_in_step.check()
-        for contact in contacts_of_step(self):
+        for contact in self._contacts.of_step():
             assert contact.first in self, f"contact of {contact.first}, which is not a body"
             assert contact.second in self, f"contact of {contact.second}, which is not a body"
 
 
-def take_snapshot(space: Space) -> bytes:
-    """Return a snapshot without a warning about components that it does not hold."""
-    return space._snapshots.snapshot()
-
-
-def take_state(space: Space) -> SavedState:
-    """Return the result of `save_state`, without a warning about components that it lacks."""
-    return space._snapshots.save_state()
-
-
-def contacts_of_step(space: Space) -> list[Contact]:
-    """Return the contacts at the end of the last step, also of entities deleted since."""
-    return space._contacts.of_step()
-
-
-def strides_of(space: Space, extras: object) -> Any:
-    """Return the `Strides` of the characters of a space."""
-    functions = last_bounds, last_position, is_put, is_wrong_now, mean_velocity, _is_dynamic
-    return space._queried.strides(space, [partial(each, space) for each in functions], extras)
-
-
-def begin_strides(
-    space: Space, strides: Any, kinds: tuple[type, ...], wrong: Mapping[int, Wrong], slopes: bool
-) -> None:
-    """Prepare strides for the coming step: see `Surroundings.begin`."""
-    space._queried.begin_strides(strides, kinds, wrong, slopes)
-
-
-def _is_dynamic(space: Space, entity: int) -> bool:
-    """Return whether impacts change the velocity of a body."""
-    return space._contacts.is_dynamic(entity)
-
-
-def immersion(space: Space) -> tuple[Immerse, FindLeft]:
-    """Return the functions that let the zones of a space act: `Immersion.immerse`, `find_left`."""
-    return space._queried.immersion()
-
-
-def leave_gravity_to(space: Space, component: type) -> None:
-    """Exempt bodies with a component from gravity and `Acceleration`: a system moves them."""
-    space._registry.exempt_from_gravity(component)
-
-
-def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> None:
-    """Skip bodies in the coming step, for a system that runs before it.
-
-    `wrong` has the wrong field of each entity, for its report.  It replaces the system's last one.
-    """
-    space._registry.refusals[system] = wrong
-
-
-def last_bounds(space: Space, entity: int) -> tuple[Vector, Vector]:
-    """Return the corners of a body as the last step left them, which the contacts are of."""
-    return space._inspection.last_bounds(entity)
-
-
-def last_position(space: Space, entity: int) -> Vector:
-    """Return the centre of a body as the last step left it, which the contacts are of."""
-    return space._inspection.last_position(entity)
-
-
-def is_wrong_now(space: Space, entity: int) -> bool:
-    """Return whether the coming step will skip or refuse a body for a number of its components."""
-    rules, find = space._registry.checks.rules, partial(space.world.component, entity)
-    return find_no_number(rules, entity, find) is not None or out_of_bounds(rules, find) is not None
-
-
-def is_put(space: Space, entity: int, position: object) -> bool:
-    """Return whether the game has put a body with a `Position` elsewhere since the last step."""
-    row = space._registry.row_of.get(entity)
-    return row is not None and space._registry.is_put(row, position)
-
-
-def mean_velocity(
-    space: Space, dt: float, velocity: float, acceleration: float, damping: float
-) -> float:
-    """Return the mean velocity on an axis with which a step of `dt` seconds moves a body."""
-    mean: float = space._state.timeline.gravity.mean_over(dt, velocity, acceleration, damping)
-    return mean
-
-
-def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:
-    """Return those settings of a space, by name, for which others are given."""
-    return space._settings.differing(given)
+def parts_of(space: Space) -> Parts:
+    """Return the parts of a space, for `ecs_collide.extend` and what else is built on spaces."""
+    return space._parts

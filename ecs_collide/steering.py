@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from operator import is_, itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ecs_collide.components.component_map import Components
-from ecs_collide.diagnostics.findings import Examination, Finding, finding_about, moves_itself
+from ecs_collide.diagnostics.findings import (
+    EXAMINERS,
+    Examination,
+    Finding,
+    finding_about,
+    moves_itself,
+)
 from ecs_collide.esper_world import World
-from ecs_collide.space import Space, leave_gravity_to, refuse_bodies
+from ecs_collide.space import Space, parts_of
 from ecs_collide.sync.quarantine import Wrong
 from ecs_collide.sync.registry import EXEMPT
+
+S = TypeVar("S", bound="Steering")
 
 
 class Steering:
@@ -27,13 +35,17 @@ class Steering:
     ----------
     kinds : tuple of type
         The components that make it run: first the game's, then any that it adds itself.
+    needs : tuple of type
+        The components without which an entity with the first of `kinds` does not move; `doctor`
+        names those that are missing.
     rank : int
-        Lower ones run first.
+        Lower ones run first.  Paths have 0, zones 1 and characters 2.
     reads : tuple of str
         The arguments of `Components` whose defaults it relies on.
     """
 
     kinds: ClassVar[tuple[type, ...]]
+    needs: ClassVar[tuple[type, ...]] = ()
     rank: ClassVar[int]
     reads: ClassVar[tuple[str, ...]] = ("velocity",)
 
@@ -42,7 +54,7 @@ class Steering:
         self.has_refused = False
         for kind in self.kinds:
             if moves_itself(kind):
-                leave_gravity_to(space, kind)
+                parts_of(space).registry.exempt_from_gravity(kind)
 
     @classmethod
     def fits(cls, space: Space) -> bool:
@@ -76,6 +88,18 @@ class Steering:
             )
         return None
 
+    @classmethod
+    def examine(cls, e: Examination, entity: int) -> Iterator[Finding]:
+        """Yield the findings about an entity with the game's component, for `Space.doctor`."""
+        name = cls.kinds[0].__name__
+        misfit = cls.misfit(e.sweeps, e.registry.components)
+        if misfit is not None:
+            yield finding_about(entity, "wrong_space", f"has {name}, {misfit}")
+        missing = [kind.__name__ for kind in cls.needs if kind not in e.of(entity)]
+        if missing:
+            text = f"has {name} but no {' and no '.join(missing)}: nothing moves it"
+            yield finding_about(entity, f"no_{name.lower()}", text)
+
     def steer(self, dt: float) -> None:
         """Set the velocities for the step of `dt` seconds that follows."""
         raise NotImplementedError
@@ -85,7 +109,7 @@ class Steering:
 
         Call it in each step with a wrong field, and in the one after.
         """
-        refuse_bodies(self.space, self, wrong)
+        parts_of(self.space).registry.refusals[self] = wrong
         self.has_refused = bool(wrong)
 
 
@@ -146,16 +170,11 @@ STEERED: set[type] = set()
 """The components that make them run."""
 
 
-def add_steering(kind: type[Steering]) -> None:
-    """Add a subclass, which all spaces then run."""
+def add_steering(kind: type[S]) -> type[S]:
+    """Add a subclass, which all spaces then run, and return it; to be used as a decorator."""
     STEERED.update(kind.kinds)
+    EXAMINERS[kind.kinds[0]] = kind.examine
     EXEMPT.extend(filter(moves_itself, kind.kinds))
     STEERING.append(kind)
     STEERING.sort(key=lambda each: each.rank)
-
-
-def odd_about_space(e: Examination, entity: int, kind: type[Steering]) -> Iterator[Finding]:
-    """Yield the finding that a component cannot work in this space, for `Space.doctor`."""
-    misfit = kind.misfit(e.sweeps, e.registry.components)
-    if misfit is not None:
-        yield finding_about(entity, "wrong_space", f"has {kind.kinds[0].__name__}, {misfit}")
+    return kind

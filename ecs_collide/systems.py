@@ -14,7 +14,7 @@ from ecs_collide.components.component_map import Components
 from ecs_collide.esper_world import World, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.space import Space, find_differences
+from ecs_collide.space import Space, parts_of
 from ecs_collide.steering import STEERED, STEERING, Steering
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.registrations import code_of
@@ -337,7 +337,7 @@ def install(
     if space is None:
         space = Space(**settings)
     else:
-        for name, value in find_differences(space, settings).items():
+        for name, value in parts_of(space).settings.differing(settings).items():
             given = dict(settings)[name]
             raise ValueError(
                 f"install({name}={given!r}) must be {value!r}, the {name} of the space given"
@@ -401,7 +401,7 @@ def _same_space(
     known: Space, is_same: bool, source: TimeSource | None, settings: _Settings
 ) -> Space:
     """Return the space that is installed, or raise ValueError if it has other arguments."""
-    otherwise = find_differences(known, settings)
+    otherwise = parts_of(known).settings.differing(settings)
     timed = known.step_time.source
     again = code_of(source) is not None and code_of(source) is code_of(timed)
     if source not in (None, timed) and not again:

@@ -10,7 +10,7 @@ import numpy as np
 
 import ecs_collide as ec
 from ecs_collide._kernel.constants import BEGAN
-from ecs_collide.space import contacts_of_step
+from ecs_collide.extend import contacts_of_step
 from tests.scenes import SLOP
 
 HAIR = 4e-200  # bodies without thickness are kept apart by at least half of it

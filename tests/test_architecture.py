@@ -13,6 +13,7 @@ from typing import Generic
 import pytest
 
 import ecs_collide
+from ecs_collide import extend, stages
 from ecs_collide.components.table import TABLE
 from ecs_collide.motion.columns import WRITERS
 from ecs_collide.queries.boxes import BoxQueries
@@ -24,6 +25,7 @@ ContactRow = plain.kernel("narrowphase.contacts_between_steps").ContactRow
 Queued = plain.kernel("narrowphase.impact_queue").Queued
 
 PACKAGE = Path(ecs_collide.__file__).parent
+EXAMPLES = PACKAGE.parent / "demos" / "examples"
 
 # The layers from the lowest to the highest.  A name stands for a package, a top module, or a module
 # of a package that lies in another layer than the rest of it.
@@ -44,6 +46,8 @@ LAYERS = [
     {"diagnostics", "settings"},
     {"space"},
     {"systems", "steering"},
+    {"extend"},
+    {"stages"},
     {"recording"},
     {"__init__"},
     {"__main__"},
@@ -57,6 +61,9 @@ LAYERS = [
     },
     {"testing"},
 ]
+# What is built on the core, each from the names of the game and those of `extend`, and from those
+# before it.
+ADDONS = ("debug", "levels", "path", "zone", "recording", "character", "testing")
 # Packages that are imported when a game names them, and that may need more than esper and numpy.
 EXTRAS = {"levels", "character", "path", "zone", "debug", "testing"}
 EXTRAS |= {"recording.player", "recording.page", "recording.replay", "recording.__main__"}
@@ -155,16 +162,63 @@ def test_modules_import_each_other_in_no_cycle():
     assert cycles == set()
 
 
-def test_characters_paths_and_zones_import_each_other_in_no_circle():
-    found = {
-        (package, other.partition(".")[0])
-        for name in modules()
-        if (package := name.partition(".")[0]) in ("character", "path", "zone")
-        for other in dependencies(name)
-    }
-    between = {(one, two) for one, two in found if one != two and {one, two} <= EXTRAS}
+def is_of_the_core(name: str) -> bool:
+    """Return whether a module of an add-on is a kernel, or is imported by its kernels.
 
-    assert between == {("character", "zone")}
+    All kernels are compiled together and read the tables of bodies, pairs and contacts.  So they
+    belong to the core, wherever they lie.
+    """
+    return name in _kernels() or any(name in dependencies(kernel) for kernel in _kernels())
+
+
+@functools.cache
+def _kernels() -> frozenset[str]:
+    """Return the names of all kernels."""
+    names = declare_kernels.Declarations(PACKAGE).kernels
+    return frozenset(name.removeprefix("ecs_collide.") for name in names)
+
+
+def names_below_the_border(name: str) -> Iterator[str]:
+    """Yield the names that a module imports from the core, beyond those that games may use."""
+    package = name.partition(".")[0]
+    below = ADDONS[: ADDONS.index(package) + 1]
+    own_kernels = {"_kernel.backend"}  # it loads those of the package, compiled or not
+    own_kernels |= {f"stages.{each}" for each in stages.__all__}
+    for node in ast.walk(modules()[name]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ecs_collide."):
+            module = (node.module or "").removeprefix("ecs_collide.")
+            if module.partition(".")[0] in below:
+                continue
+            for alias in node.names:
+                public = extend.__all__ if module == "extend" else ecs_collide.__all__
+                if alias.name not in public and f"{module}.{alias.name}" not in own_kernels:
+                    yield f"{module}.{alias.name}"
+
+
+def test_addons_import_only_public_names_and_those_of_extend_and_of_addons_below():
+    found = {
+        (name, imported)
+        for name in modules()
+        if name.partition(".")[0] in ADDONS and not is_of_the_core(name)
+        for imported in names_below_the_border(name)
+    }
+
+    assert found == set()
+    assert {name.partition(".")[0] for name in _kernels()} & {*ADDONS} == {"character"}
+    assert list(names_below_the_border("character.memory")) != []  # the kernels import it
+
+
+def test_each_name_of_extend_is_used():
+    programs = [tree for name, tree in modules().items() if name.partition(".")[0] in ADDONS]
+    programs += [ast.parse(path.read_text("utf-8")) for path in EXAMPLES.glob("*.py")]
+    used = {
+        imported.removeprefix("ecs_collide.extend.")
+        for program in programs
+        for imported in imports(program)
+        if imported.startswith("ecs_collide.extend.")
+    }
+
+    assert used == {*extend.__all__}
 
 
 def test_names_that_the_package_imports_late_are_those_that_a_type_checker_sees():

@@ -18,6 +18,7 @@ from demos import __main__ as runner
 from demos.app import catalogue
 from demos.examples import (
     bricks,
+    gravity_flip,
     lift_puzzle,
     pong,
     rollback_pong,
@@ -283,6 +284,63 @@ def test_puzzle_of_the_lift_can_be_solved_and_the_lift_waits_for_the_button() ->
     walk(560, lambda: game.is_won)
 
     assert game.space.position_of(low)[0] > 320
+
+
+@pytest.mark.usefixtures("world")
+def test_flipper_turns_over_only_where_it_stands_and_takes_all_coins() -> None:
+    game = gravity_flip.Game()
+    gravity = esper.component_for_entity(game.hero, ec.GravityScale)
+    values = [gravity.value]
+
+    def play(frames: int, walk: int) -> None:
+        for frame in range(frames):
+            game.step(DT, walk, flip=frame == 0)
+            values.append(gravity.value)
+
+    for _ in range(20):
+        game.step(DT)
+    for frames, walk in ((80, 1), (60, 1), (42, 1)):
+        play(frames, walk)
+    saved = game.space.snapshot()
+    rest = ((110, 1), (60, 1), (60, -1))
+    for frames, walk in rest:
+        play(frames, walk)
+    assert not positions(gravity_flip.Coin)
+    assert sum(one != other for one, other in pairwise(values)) == 6
+    end = game.space.position_of(game.hero)
+
+    game.space.restore(saved)  # the wishes and the speed of the component too
+    assert len(positions(gravity_flip.Coin)) == 1
+    game.flipper = esper.component_for_entity(game.hero, gravity_flip.Flipper)
+    gravity = esper.component_for_entity(game.hero, ec.GravityScale)
+    for frames, walk in rest:
+        play(frames, walk)
+    assert game.space.position_of(game.hero) == end
+
+    play(1, -1)
+    play(5, -1)  # in the air
+    assert values[-6:] == [values[-6]] * 6
+
+
+@pytest.mark.usefixtures("world")
+def test_flipper_that_is_wrong_is_skipped_and_doctor_names_what_it_lacks() -> None:
+    game = gravity_flip.Game()
+    game.step(DT)
+    assert game.space.doctor() == []
+
+    game.flipper.speed = float("nan")
+    with pytest.warns(RuntimeWarning, match=r"Flipper\.speed is nan"):
+        game.step(DT, walk=1)
+    assert game.space.position_of(game.hero)[0] == 48
+    game.flipper.speed = 200.0
+    game.step(DT, walk=1)
+    game.step(DT, walk=1)
+    assert game.space.position_of(game.hero)[0] > 48
+
+    lone = esper.create_entity(gravity_flip.Flipper())
+    (finding,) = game.space.doctor()
+    assert (finding.cause, finding.entities) == ("no_flipper", (lone,))
+    assert "no Position and no Extents and no Velocity and no GravityScale" in finding.message
 
 
 @pytest.mark.usefixtures("world")

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import ALL, LARGEST
 from ecs_collide.character.character import Character
 from ecs_collide.character.memory import MOVED, Memory, Vector3
-from ecs_collide.space import is_wrong_now, last_bounds
-from ecs_collide.sync.fields import sound_vector, write_vector
+from ecs_collide.extend import LARGEST, is_wrong_now, last_bounds, sound_vector, write_vector
 
 
 @dataclass(slots=True)
@@ -54,7 +52,7 @@ class Changes:
         """Raise ValueError for a record from a snapshot that no move makes."""
         bits, height = self.let_through, self.standing_height
         if (
-            not (type(bits) is int and 0 <= bits < ALL and bits & 1 == 0)
+            not (type(bits) is int and 0 <= bits < ec.ALL and bits & 1 == 0)
             or not (type(height) is float and 0.0 <= height <= LARGEST)
             or type(self.is_upside_down) is not bool
             or not all(type(part) is float and abs(part) <= LARGEST for part in self.moved)

@@ -37,11 +37,17 @@ from ecs_collide.character.memory import (
     pack,
     unpack,
 )
-from ecs_collide.components.base import as_float, as_vector
 from ecs_collide.components.filters import Filter
-from ecs_collide.components.table import Bounds
-from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields
-from ecs_collide.sync.quarantine import Wrong
+from ecs_collide.extend import (
+    AMOUNT,
+    LIMIT,
+    SIGNED,
+    Bounds,
+    NumberFields,
+    Wrong,
+    as_float,
+    as_vector,
+)
 
 _WISH = "must be a number from -1 to 1 (in 3D, walk and across are a number each)"
 _BELOW_90 = Bounds(0.0, math.nextafter(90.0, 0.0), "must be below 90 degrees, and 0 or more")

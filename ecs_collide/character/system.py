@@ -12,10 +12,8 @@ import ecs_collide as ec
 from ecs_collide.character.changes import Changes, hand_over, note_changes
 from ecs_collide.character.character import FIELDS, Character, Ladder
 from ecs_collide.character.surroundings import KINDS
-from ecs_collide.components.base import shown
-from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import begin_strides, strides_of
-from ecs_collide.steering import Steering, add_steering, odd_about_space
+from ecs_collide.extend import Examination, Steering, add_steering, finding_about, shown
+from ecs_collide.stages import begin_strides, strides_of
 from ecs_collide.zone.zone import Zone, find_wrong_zones
 
 
@@ -30,6 +28,10 @@ class _Extras(NamedTuple):
     bounds: Mapping[str, Any] = FIELDS.bounds
 
 
+_LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height
+
+
+@add_steering
 class CharacterSteering(Steering):
     """Turn the wishes of all characters into velocities.
 
@@ -38,12 +40,42 @@ class CharacterSteering(Steering):
     """
 
     kinds = (Character, Changes)
+    needs = (ec.Position, ec.Extents, ec.Velocity)
     rank = 2
     reads = ("position", "extents", "velocity", "whole_sizes", "anchor")
 
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space)
         self.strides = strides_of(space, _Extras())
+
+    @classmethod
+    def examine(cls, e: Examination, entity: int) -> Iterator[ec.Finding]:
+        """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
+        yield from super().examine(e, entity)
+        found = partial(finding_about, entity)
+        responses = e.responses_of(entity)
+        if responses[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
+            has = f"{responses[0]} instead of" if responses else "no"
+            yield found(
+                "no_slide",
+                f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
+            )
+        character = e.of(entity)[Character]
+        wrong = FIELDS.find_wrong(character, converts=False)
+        if wrong is not None:
+            text = f"entity {entity}: {wrong.field} is {shown(wrong.value)}, it {wrong.text}"
+            yield ec.Finding("bad_ability", (entity,), text)
+        if e.is_sound(entity) and wrong is None:
+            half = e.box(entity).half
+            height = 2.0 * sum(abs(up) * size for up, size in zip(e.up, half, strict=False))
+            large = [name for name in _LENGTHS if getattr(character, name) > height]
+            if large:
+                said = " and ".join(f"{name}={getattr(character, name)!r}" for name in large)
+                yield found(
+                    "character_units",
+                    f"has Character with {said}, more than the height {height:.6g} of its box: "
+                    "the defaults are for pixels; set them in the units of the world",
+                )
 
     def steer(self, dt: float) -> None:
         """Write the velocities of all characters for the step that follows.
@@ -61,45 +93,3 @@ class CharacterSteering(Steering):
             self.strides.take(sound, dt)
         if wrong or self.has_refused:
             self.refuse(wrong)
-
-
-_LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height
-
-
-def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
-    found = partial(finding_about, entity)
-    yield from odd_about_space(e, entity, CharacterSteering)
-    needed = (ec.Position, ec.Extents, ec.Velocity)
-    missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
-    if missing:
-        yield found(
-            "no_character",
-            f"has Character but no {' and no '.join(missing)}: nothing moves it",
-        )
-    if e.responses_of(entity)[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
-        has = f"{e.responses_of(entity)[0]} instead of" if e.responses_of(entity) else "no"
-        yield found(
-            "no_slide",
-            f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
-        )
-    character = e.of(entity)[Character]
-    wrong = FIELDS.find_wrong(character, converts=False)
-    if wrong is not None:
-        text = f"entity {entity}: {wrong.field} is {shown(wrong.value)}, it {wrong.text}"
-        yield Finding("bad_ability", (entity,), text)
-    if e.is_sound(entity) and wrong is None:
-        half = e.box(entity).half
-        height = 2.0 * sum(abs(up) * size for up, size in zip(e.up, half, strict=False))
-        large = [name for name in _LENGTHS if getattr(character, name) > height]
-        if large:
-            said = " and ".join(f"{name}={getattr(character, name)!r}" for name in large)
-            yield found(
-                "character_units",
-                f"has Character with {said}, more than the height {height:.6g} of its box: the "
-                "defaults are for pixels; set them in the units of the world",
-            )
-
-
-EXAMINERS[Character] = odd_about_character
-add_steering(CharacterSteering)

@@ -10,9 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.arrays import take_rows
-from ecs_collide.events import ContactKind, PrintsItsName
-from ecs_collide.motion.wrapping import PeriodicDomain
+from ecs_collide.events import ContactKind
+from ecs_collide.extend import PeriodicDomain, PrintsItsName
 from ecs_collide.queries.inspection import BodyKind, ContactPoints
 from ecs_collide.queries.results import Branches
 from ecs_collide.space import Space
@@ -194,7 +193,10 @@ def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
         _add_outlines(lines, corners[seen], PALETTE[kinds[places[seen]]])
         is_box[places] = False
         low, high = space.boxes()
-        boxes.add(*_visible(low[is_box], high[is_box], camera), take_rows(PALETTE, kinds[is_box]))
+        boxes.add(
+            *_visible(low[is_box], high[is_box], camera),
+            PALETTE[kinds[is_box]],
+        )
     if Show.GHOSTS in show:
         _add_ghosts(space, camera, boxes, lines)
     if Show.PAIRS in show:

@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 from ecs_collide._kernel.constants import ALL
 from ecs_collide.components.basics import Sensor
-from ecs_collide.components.filters import NAMES, Filter
+from ecs_collide.components.filters import Filter
 from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.extend import NAMES
 from ecs_collide.levels.outlines import Ramp
 
 # The properties that layers and groups hand down to their contents.

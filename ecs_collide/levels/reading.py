@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.extend import LARGEST
 from ecs_collide.levels.things import Thing
 
 

@@ -25,11 +25,8 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Literal, NamedTuple, Self
 
-from ecs_collide._checks import is_finite
 from ecs_collide._kernel import backend
-from ecs_collide._kernel.constants import LARGEST
-from ecs_collide.components.base import as_float
-from ecs_collide.sync.fields import AMOUNT, NumberFields
+from ecs_collide.extend import AMOUNT, LARGEST, NumberFields, as_float
 
 Vector3 = tuple[float, float, float]
 
@@ -154,7 +151,7 @@ class Path:
         """
         if tuple(sorted(axes)) not in ((0, 1), (0, 2), (1, 2)):
             raise ValueError(f"Path.circle(axes={axes!r}) must be two different ones of 0, 1 and 2")
-        if not is_finite(radius, 0.0) or radius > LARGEST:
+        if not _is_amount(radius) or radius > LARGEST:
             raise ValueError(f"Path.circle(radius={radius!r}) must be a number within 0 ... 2**500")
         path = cls([centre], speed, "loop")
         path.line = path.line._replace(
@@ -204,7 +201,7 @@ class Path:
         ValueError
             `seconds` is not finite or below 0.
         """
-        if not is_finite(seconds, 0.0):
+        if not _is_amount(seconds):
             raise ValueError(f"seconds={seconds!r} must be a finite number, 0 or more")
         backend.kernels.courses.advance(self, seconds)
 
@@ -286,7 +283,7 @@ class Path:
         leg = self.line.legs[backend.kernels.courses.leg_of(self)]
         if not abs(self.way - leg / 2.0) <= leg * (0.5 + ROUNDING):  # not so for nan
             raise ValueError(f"it is {self.way!r} from a point, on a leg of {leg!r}")
-        if not is_finite(self.rest, 0.0):
+        if not _is_amount(self.rest):
             raise ValueError(f"it waits for {self.rest!r} seconds")
 
 
@@ -310,3 +307,11 @@ def _distance(one: Vector3, other: Vector3) -> float:
     """Return the distance of two points; `math.hypot` is not the same on every platform."""
     x, y, z = (b - a for a, b in zip(one, other, strict=True))
     return math.sqrt(x * x + y * y + z * z)
+
+
+def _is_amount(value: object) -> bool:
+    """Return whether a value is a finite number, 0 or more."""
+    try:
+        return 0.0 <= value < math.inf  # type: ignore[operator]
+    except TypeError:
+        return False

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.extend import Holders, Steering, add_steering
 from ecs_collide.path.path import FIELDS, Path
-from ecs_collide.steering import Holders, Steering, add_steering, odd_about_space
 
 
+@add_steering
 class PathSteering(Steering):
     """Set the velocities of all bodies with a `Path`.
 
@@ -20,6 +17,7 @@ class PathSteering(Steering):
     """
 
     kinds = (Path,)
+    needs = (ec.Position, ec.Velocity)
     rank = 0
     reads = ("position", "velocity")
 
@@ -38,19 +36,3 @@ class PathSteering(Steering):
         )
         if wrong or self.has_refused:
             self.refuse(wrong)
-
-
-def odd_about_path(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield the findings about an entity with a `Path`, for `Space.doctor`."""
-    found = partial(finding_about, entity)
-    yield from odd_about_space(e, entity, PathSteering)
-    missing = [kind.__name__ for kind in (ec.Position, ec.Velocity) if kind not in e.of(entity)]
-    if missing:
-        yield found(
-            "no_path",
-            f"has Path but no {' and no '.join(missing)}: nothing moves it",
-        )
-
-
-EXAMINERS[Path] = odd_about_path
-add_steering(PathSteering)

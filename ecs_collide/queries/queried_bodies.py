@@ -83,11 +83,6 @@ class QueriedBodies:
 
     # -- characters --
 
-    def strides(self, space: object, functions: Sequence[object], extras: object) -> Any:
-        """Return the `Strides` of the characters of a space."""
-        strides = backend.kernels.stride.Strides
-        return strides(space, tuple(functions), self._state, self._registry.lists, extras)
-
     def begin_strides(self, strides: Any, kinds: tuple[type, ...], *known: object) -> None:
         """Let strides use the bodies of the last step, and the components as they are now."""
         self._lock.refuse_others()

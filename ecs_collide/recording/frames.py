@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space, contacts_of_step
+from ecs_collide.extend import FIELDS, contacts_of_step
+from ecs_collide.space import Space
 
 Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
 Components = dict[str, Fields]  # by the name of their type

@@ -7,11 +7,9 @@ from operator import attrgetter
 
 import esper
 
+from ecs_collide.extend import own_types, stand_in
 from ecs_collide.recording.frames import Frame
 from ecs_collide.recording.recording import Recording, RecordingError
-from ecs_collide.snapshot.capture import WIDTHS
-from ecs_collide.snapshot.codec import decode
-from ecs_collide.snapshot.plain import stand_in
 from ecs_collide.space import Space
 from ecs_collide.systems import install
 
@@ -88,10 +86,7 @@ class Player:
             raise RecordingError(f"step {self.step} cannot be shown: {error}") from error
 
     def _restore(self, data: bytes) -> None:
-        state = decode(data, self.space.dim, WIDTHS)
-        types: dict[str, tuple[str, ...] | None] = dict.fromkeys(state.own)
-        types |= {name: table.fields for name, table in zip(state.plain, state.tables, strict=True)}
-        for name, fields in types.items():
+        for name, fields in own_types(self.space, data).items():
             if (name, fields) in self._known:
                 continue
             self._known.add((name, fields))

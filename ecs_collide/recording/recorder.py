@@ -11,6 +11,7 @@ from typing import Any
 
 import esper
 
+from ecs_collide.extend import take_snapshot
 from ecs_collide.recording.frames import (
     Frame,
     plain_fields,
@@ -19,7 +20,7 @@ from ecs_collide.recording.frames import (
     tree_bounds,
 )
 from ecs_collide.recording.recording import Recording
-from ecs_collide.space import Space, take_snapshot
+from ecs_collide.space import Space
 
 FIRST, LAST = 2**31, -(2**31)  # priorities: before and after all systems of a game
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ecs_collide.motion.wrapping import checked_wrap
-from ecs_collide.queries.contact_queries import as_axis
+from ecs_collide.extend import require_whole
 from ecs_collide.recording.checked import (
     read_components,
     read_events,
@@ -39,7 +38,7 @@ from ecs_collide.recording.frames import (
     printable,
     same,
 )
-from ecs_collide.snapshot.codec import require_whole
+from ecs_collide.space import Space
 
 FORMAT = "ecs_collide recording 1"
 _AS_IS = ("step", "dt", "time", "inputs", "contacts", "events", "digest")  # of a frame, in a line
@@ -197,11 +196,9 @@ def _read_lines(file: gzip.GzipFile, room: _Room) -> Iterator[Any]:
 
 def _check_about(about: dict[str, Any]) -> None:
     """Raise ValueError for settings that no space has."""
-    dim, up, written = about.get("dim", 2), about.get("up"), about.get("written", [])
+    dim, written = about.get("dim", 2), about.get("written", [])
     require(type(dim) is int and dim in (2, 3), "dim")
-    checked_wrap(about.get("wrap"), dim)
-    if up is not None:
-        as_axis("up", up, dim)
+    Space(dim, wrap=about.get("wrap"), up=about.get("up"))
     require(isinstance(written, list) and all(type(name) is str for name in written), "written")
 
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from ecs_collide.components.slope import Slope
 from ecs_collide.diagnostics.explain import Verdict
-from ecs_collide.events import Collision, VectorLike
+from ecs_collide.events import Collision
+from ecs_collide.extend import contacts_of_step
 from ecs_collide.queries.inspection import BodyKind
-from ecs_collide.space import Space, contacts_of_step
+from ecs_collide.space import Space
 from ecs_collide.testing.checks import Recordings
 from ecs_collide.testing.failures import failure
 from ecs_collide.testing.selectors import Selector, bodies_named, name_of, selects
@@ -37,7 +38,7 @@ def assert_hit(
     second: Selector,
     *,
     at: Any = None,
-    normal: VectorLike | None = None,
+    normal: Sequence[float] | None = None,
     space: Space | None = None,
 ) -> Collision:
     """Assert that two bodies collided in the last step; return the collision.

@@ -9,9 +9,10 @@ from weakref import WeakKeyDictionary
 
 import esper
 
+from ecs_collide.extend import take_snapshot
 from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
-from ecs_collide.space import Space, take_snapshot
+from ecs_collide.space import Space
 from ecs_collide.testing.failures import RECORDERS, divergence_from, failure, output_path
 from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space

@@ -21,9 +21,10 @@ import esper
 import numpy as np
 
 from ecs_collide.clocks import FixedStep
+from ecs_collide.extend import take_state
 from ecs_collide.recording.frames import LIBRARY
 from ecs_collide.snapshot.saved_state import SavedState
-from ecs_collide.space import Space, take_state
+from ecs_collide.space import Space
 from ecs_collide.testing.watch import processors
 
 # Types whose objects never change, or whose contents are visited separately.

@@ -15,11 +15,11 @@ from typing import Any
 from unittest import mock
 
 from ecs_collide._kernel import backend
+from ecs_collide.extend import FIELDS, take_snapshot
 from ecs_collide.recording.frames import Frame
 from ecs_collide.recording.recording import Recording, first_difference
 from ecs_collide.recording.replay import draw_frame
-from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space, take_snapshot
+from ecs_collide.space import Space
 from ecs_collide.testing.failures import divergence_from, failure
 from ecs_collide.testing.logs import recording_of, require_live
 from ecs_collide.testing.sim import DT, Script, Sim, steps_of

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import esper
 
-from ecs_collide.components.filters import NAMES
 from ecs_collide.events import Collision, ContactBegan, ContactEnded
+from ecs_collide.extend import NAMES
 from ecs_collide.recording.recorder import Recorder
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import esper
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from ecs_collide.components.immersed import Immersed
-from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import immersion
-from ecs_collide.steering import Holders, Steering, add_steering, odd_about_space
+from ecs_collide.extend import Examination, Holders, Steering, add_steering, finding_about
+from ecs_collide.stages import Immersed, immersion_of
 from ecs_collide.zone.zone import FIELDS, Zone
 
 
+@add_steering
 class ZoneSteering(Steering):
     """Write the effect of zones into the bodies in them.
 
@@ -33,7 +31,18 @@ class ZoneSteering(Steering):
         super().__init__(space)
         self.zones = Holders(space.world, (Zone,))
         self.immersed = Holders(space.world, (Immersed,))
-        self.immerse, self.find_left = immersion(space)
+        self.immerse, self.find_left = immersion_of(space)
+
+    @classmethod
+    def examine(cls, e: Examination, entity: int) -> Iterator[ec.Finding]:
+        """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
+        yield from super().examine(e, entity)
+        crossed = ec.Attached if ec.Attached in e.of(entity) else ec.Sensor
+        needed = (ec.Position, ec.Extents, crossed)
+        missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
+        if missing:
+            text = f"has Zone but no {' and no '.join(missing)}: nothing can be inside it"
+            yield finding_about(entity, "no_zone", text)
 
     def steer(self, dt: float) -> None:
         """Write the `Immersed` of all bodies for the step that follows.
@@ -53,21 +62,3 @@ class ZoneSteering(Steering):
             esper.remove_component(entity, Immersed)
         for entity, numbers in new:
             esper.add_component(entity, Immersed(*numbers))
-
-
-def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
-    found = partial(finding_about, entity)
-    yield from odd_about_space(e, entity, ZoneSteering)
-    crossed = ec.Attached if ec.Attached in e.of(entity) else ec.Sensor
-    needed = (ec.Position, ec.Extents, crossed)
-    missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
-    if missing:
-        yield found(
-            "no_zone",
-            f"has Zone but no {' and no '.join(missing)}: nothing can be inside it",
-        )
-
-
-EXAMINERS[Zone] = odd_about_zone
-add_steering(ZoneSteering)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import esper
 
 from ecs_collide._kernel import backend
-from ecs_collide.sync.fields import AMOUNT, SIGNED, NumberFields
-from ecs_collide.sync.quarantine import Wrong
+from ecs_collide.extend import AMOUNT, SIGNED, NumberFields, Wrong
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
-from ecs_collide.space import leave_gravity_to
+from ecs_collide.space import parts_of
 from tests.scenes import another_world, box, mover, of, position, velocity
 from tests.volume import further
 
@@ -255,7 +255,7 @@ def test_characters_and_bodies_without_gravity_have_none(world, implementation):
         pass
 
     space = ec.install()
-    leave_gravity_to(space, Bullet)
+    parts_of(space).registry.exempt_from_gravity(Bullet)
     pull = ec.Acceleration(64, 0)
     floor = box((0, -10), (99, 10))
     hero = mover((0, 4), (4, 4), (0, 0), ec.Slide(), Character(), pull)

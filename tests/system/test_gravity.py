@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
-from ecs_collide.space import leave_gravity_to
+from ecs_collide.space import parts_of
 from tests.scenes import box, mover
 
 DT = 1 / 60
@@ -658,7 +658,7 @@ def test_explain_says_what_gravity_will_close(world):
 )
 def test_gravity_is_left_to_any_component_also_to_our_own(component, world, implementation):
     space = ec.install(gravity=(0.0, -G))
-    leave_gravity_to(space, type(component))
+    parts_of(space).registry.exempt_from_gravity(type(component))
     falling = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
     floating = mover((50.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), component)
 

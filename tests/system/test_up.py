@@ -7,7 +7,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
-from ecs_collide.space import find_differences
+from ecs_collide.space import parts_of
 from tests.scenes import box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -220,7 +220,7 @@ def test_install_takes_each_setting_of_a_space(name):
 
     space = ec.install(**given)
 
-    assert not find_differences(space, given)
+    assert not parts_of(space).settings.differing(given)
     assert ec.install(**given) is ec.install() is ec.install(space) is space
     for other, value in SETTINGS.items():
         if other not in given:
