@@ -341,6 +341,15 @@ class PairTable:
             return i if bodies.dynamic[i] else j
         return j if bodies.precedes(j, i) else i
 
+    @cython.inline
+    def meets_wall(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.bint:
+        """Return whether an impact of a pair changes only one of its bodies along the normal."""
+        axis: cython.int = self.impact[p].axis
+
+        return bodies.dynamic_along(self.at[p].first, axis) != bodies.dynamic_along(
+            self.at[p].second, axis
+        )
+
     def precedes(
         self,
         one: cython.Py_ssize_t,

@@ -1,9 +1,13 @@
 """A priority queue of the next impact of each pair: a binary heap, and a list for time 0.
 
-The key is the time, then the rank, then the order of the bodies in space (`PairTable.precedes`), so
-neither the ids of the bodies nor the order of the pairs has an effect.  At one instant impacts of faces come first (rank 0), then impacts of corners
-(1), so that a box aimed at the seam of two tiles does not catch on it.  Pairs that cross come last
-(2), so that a body that is stopped by a solid one does not enter a sensor flush with its face.
+The key is the time, then the rank, then whether a wall is met, then the order of the bodies in space
+(`PairTable.precedes`), so neither the ids of the bodies nor the order of the pairs has an effect.  At
+one instant impacts of faces come first (rank 0), then impacts of corners (1), so that a box aimed at
+the seam of two tiles does not catch on it.  Pairs that cross come last (2), so that a body that is
+stopped by a solid one does not enter a sensor flush with its face.
+
+Impacts with walls come before those of two bodies that give way, so that what happens to a pile does
+not depend on which of its bodies is first in space: in its mirror image another one is.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
 into a separate list, which is sorted once, so that taking one is O(1).  As their order hardly
@@ -99,19 +103,21 @@ class ImpactQueue:
     at: cython.pointer[Queued]
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
-    # world that wraps, where no place is the first, and inf for a rank above 0
+    # world that wraps, where no place is the first, -inf where a wall is met, and inf for a rank
+    # above 0
     heap: cython.pointer[Entry]
     # array of Due: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
     due: cython.pointer[Due]
     spare: cython.pointer[Due]
     start: cython.int[::1]  # the first entry of each body, by its last order, while `due` is sorted
-    order: cython.int[::1]  # (n_rows,): the place in `due` of the last pair that a body has led
+    # (2 · n_rows,): the places in `due` of the last pairs that a body has led, with a wall and not
+    order: cython.int[::1]
 
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
         self.pairs = pairs
-        self.order = zeros(INT, 1)
+        self.order = zeros(INT, 2)
         if cython.compiled:
             self.pair_bytes = zeros(BYTE, 0)
             self.heap_bytes = zeros(BYTE, 0)
@@ -153,7 +159,7 @@ class ImpactQueue:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.order = grown(self.order, n_rows)
+        self.order = grown(self.order, 2 * n_rows)
 
     def clear(self) -> cython.void:
         """Begin with an empty queue; no pair may say that it is queued."""
@@ -186,8 +192,11 @@ class ImpactQueue:
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair that is not queued yet.  O(log n)."""
         leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
+        at: cython.double = 0.0 if self.bodies.wraps else self.bodies.centre[leader, 0]
 
-        self.put_at(pair, leader, time, rank, self.bodies.centre[leader, 0])
+        if self.pairs.meets_wall(pair, self.bodies):
+            at = -INF
+        self.put_at(pair, leader, time, rank, at)
 
     def put_at(
         self,
@@ -198,8 +207,6 @@ class ImpactQueue:
         at: cython.double,
     ) -> cython.void:
         """Queue a pair by its leader; `at` orders the pairs of one time whose rank is 0."""
-        if self.bodies.wraps:
-            at = 0.0
         self.at[pair].time = time
         self.pairs.note_rank(pair, rank)
         self.at[pair].leader = leader
@@ -252,15 +259,15 @@ class ImpactQueue:
             self.due[: self.n_due] = sorted(self.due[: self.n_due], key=attrgetter("place"))
         elif not self.by_distance:
             for n in range(self.n_due):
-                last = max(last, self.order[self.due[n].leader])
+                last = max(last, self._last_of(n))
             for k in range(last + 1):
                 start[k] = 0
             for n in range(self.n_due):
-                start[self.order[self.due[n].leader]] += 1
+                start[self._last_of(n)] += 1
             for k in range(1, last + 1):
                 start[k] += start[k - 1]
             for n in range(self.n_due):
-                k = self.order[self.due[n].leader]
+                k = self._last_of(n)
                 start[k] -= 1
                 copy_due(self.spare, start[k], self.due, n)
             self.due, self.spare = self.spare, self.due
@@ -269,7 +276,19 @@ class ImpactQueue:
         for n in range(self.n_due):
             self.at[self.due[n].pair].place = n
             if not self.by_distance:
-                self.order[self.due[n].leader] = n
+                self.order[self._kind_of(n)] = n
+
+    @cython.cfunc
+    @cython.inline
+    def _kind_of(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the place in `order` of the leader of entry n of `due`."""
+        return 2 * self.due[n].leader + (self.due[n].place > -INF)
+
+    @cython.cfunc
+    @cython.inline
+    def _last_of(self, n: cython.Py_ssize_t) -> cython.int:
+        """Return where in `due` the last pair was that the leader of entry n has led."""
+        return self.order[self._kind_of(n)]
 
     def _sort_run(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Sort entries of `due`: few by insertion, others by merging both halves."""

@@ -590,7 +590,8 @@ class PositionCorrection:
                     level = min(self.level[i, k], self.level[j, k])
                 if self.bodies.gives_way(i, j, k) > 0:
                     i = j
-                self.queue.put_at(p, i, level, 0, abs(self.bodies.centre[i, k]))
+                at: cython.double = 0.0 if self.bodies.wraps else abs(self.bodies.centre[i, k])
+                self.queue.put_at(p, i, level, 0, at)
 
     def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the levels of a body: 0 on axes on which it is not dynamic, else `NO_LEVEL`."""

@@ -52,20 +52,19 @@ class MetSurfaces:
         b: Bodies = self.bodies
         best: cython.Py_ssize_t = p
         is_offered: cython.bint = b.any_offered and self.is_offered(p)
-        axis: cython.int = self.pairs.impact[p].axis
 
-        if is_offered or self.pairs.at[p].rank:
+        # The queue has walls first, so nothing comes before two other bodies but what the game does.
+        if (
+            is_offered
+            or self.pairs.at[p].rank
+            or not (b.any_offered or self.pairs.meets_wall(p, b))
+        ):
             return p
         for n in range(2):
             i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             q: cython.Py_ssize_t = self.pairs.head_of(i) if b.dynamic[i] else -1
             while q >= 0:
-                # Most bodies beside are no walls and are not asked for more, of hundreds on a raft.
-                if (
-                    (b.any_offered or not b.dynamic_along(self.pairs.partner(q, i), axis))
-                    and self._is_beside(q, p, i)
-                    and self._comes_before(q, best, p)
-                ):
+                if self._is_beside(q, p, i) and self._comes_before(q, best, p):
                     best = q
                 q = self.pairs.next_of(q, i)
         return best

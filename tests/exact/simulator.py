@@ -440,10 +440,13 @@ class Simulator:
         return impact.time, self.rank(pair), *self.place_of(pair, impact.axis, impact.sign)
 
     def place_of(self, pair: tuple[int, int], axis: int, sign: int) -> tuple:
-        """Return what orders impacts in space: a body, its side that is hit, and the other one."""
+        """Return what orders impacts: walls first, then a body, its side that is hit, the other."""
         one, other = sorted(pair, key=lambda i: (not self.bodies[i].is_dynamic, self.places[i]))
-        side = 0 if self.crosses(pair) else 8 * axis + (-sign if one == pair[0] else sign)
-        return self.places[one], side, self.places[other]
+        if self.crosses(pair):
+            return 0, self.places[one], 0, self.places[other]
+        side = 8 * axis + (-sign if one == pair[0] else sign)
+        has_wall = len({self._yields(n, axis) for n in pair}) == 2
+        return not has_wall, self.places[one], side, self.places[other]
 
     def rank(self, pair: tuple[int, int]) -> int:
         """Return what a queued impact is: of those of one instant the lowest come first."""

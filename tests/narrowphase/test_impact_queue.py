@@ -28,6 +28,7 @@ class Pair:
     first: int
     second: int
     image: int
+    has_wall: bool = False
     where: int = 0
     rank: int = 0
 
@@ -51,6 +52,9 @@ class Pairs:
     def leader(self, pair: int, bodies: Bodies) -> int:
         return self.key(pair)[0]
 
+    def meets_wall(self, pair: int, bodies: Bodies) -> bool:
+        return self.at[pair].has_wall
+
     def precedes(self, one: int, i: int, other: int, j: int, bodies: Bodies, by_side: bool) -> bool:
         assert (i, j) == (self.key(one)[0], self.key(other)[0])
         return self.key(one) < self.key(other)
@@ -64,10 +68,11 @@ class Plain:
         self.queue = ImpactQueue(Bodies(n_rows), pairs)
         self.queue.set_rows(n_rows)
         self.queue.grow(len(pairs.at))
-        self.keys: dict[int, tuple[float, int, int, int, int]] = {}
+        self.keys: dict[int, tuple[float, int, bool, int, int, int]] = {}
 
     def put(self, pair: int, time: float, rank: int) -> None:
-        self.keys[pair] = (time, rank, *self.pairs.key(pair))
+        walls_first = not self.pairs.at[pair].has_wall and rank == 0
+        self.keys[pair] = (time, rank, walls_first, *self.pairs.key(pair))
         self.queue.put(pair, time, rank)
 
     def drop(self, pair: int) -> None:

@@ -20,6 +20,7 @@ OF_BODIES = [
     ("LockedAxes", 0.1, [(True, False), (False, True)]),
     ("GravityScale", 0.2, [(0.5,), (0,), (2,)]),
     ("MaxSpeed", 0.2, [(200,)]),
+    ("Damping", 0.3, [(0.5,), (4,)]),
 ]
 OF_FLOORS = [
     ("Friction", 0.4, [(0,), (0.5,), (1,)]),
@@ -29,6 +30,7 @@ SETS = {
     "friction": {"Slide", "Friction", "Mass"},
     "bounces": {"Slide", "Deflect"},
     "walls that throw": {"Slide", "Restitution", "Dominance", "MaxSpeed"},
+    "damped": {"Slide", "Friction", "Damping"},
     "locked": {"Slide", "Friction", "GravityScale", "LockedAxes"},
 }
 
