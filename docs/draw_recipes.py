@@ -113,6 +113,11 @@ RECIPES = {
     "people_who_walk_and_talk": Recipe(((-30, -30, 130, 40),), 119, players=("hero",)),
     "placing_buildings": Recipe(((-6, -6, 106, 86),), high=240),
     "drawing_between_steps": Recipe(((8, -2, 17, 2),), is_between=True),
+    "floating_origin": Recipe(
+        ((-400, -200, 4_400, 900), (-400, -200, 4_400, 900)),
+        frames=((0, 270), (280, 399)),
+        titles=("before the shift", "after it"),
+    ),
     "save_game": Recipe(
         ((-15, -15, 45, 15), (-15, -15, 45, 15)),
         frames=((0, 30), (31, 31)),

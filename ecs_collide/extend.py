@@ -6,6 +6,7 @@ ones.  A game can write a component and its system in the same way.
 - A system that runs *before* the step is a subclass of `Steering`, given to `add_steering`.
 - A system that runs *after* the step is a processor of esper.  Give it a lower priority than
   `MotionSystem`.
+- A component with places of the world has a function in `SHIFTED` for `Space.shift`.
 - A component that is a dataclass of numbers is saved after ``space.snapshot_with(kind)``.
 """
 
@@ -26,11 +27,12 @@ from ecs_collide.snapshot.plain import stand_in
 from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space, parts_of
 from ecs_collide.steering import Holders, Steering, add_steering
+from ecs_collide.step.shifting import SHIFTED
 from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields, sound_vector, write_vector
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
 
 __all__ = [
-    "AMOUNT", "FIELDS", "LARGEST", "LIMIT", "NAMES", "SIGNED", "Bounds",
+    "AMOUNT", "FIELDS", "LARGEST", "LIMIT", "NAMES", "SHIFTED", "SIGNED", "Bounds",
     "Examination", "Holders", "NumberFields", "PeriodicDomain", "PrintsItsName",
     "Steering", "Wrong", "add_steering", "as_float", "as_vector", "contacts_of_step",
     "finding_about", "is_wrong_now", "last_bounds", "own_types", "require_whole", "shown",

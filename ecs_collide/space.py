@@ -73,6 +73,7 @@ from ecs_collide.step.registrations import (
 )
 from ecs_collide.step.responses import Offer, Respond, Responses
 from ecs_collide.step.shared import SharedParts
+from ecs_collide.step.shifting import Shifting
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.step_time import StepTime
@@ -209,6 +210,7 @@ class Space(BoxQueries[Filter]):
         responses = self._responses = Responses(state, link, registry, lookup, errors)
         self._subscribers = Subscribers(state, registry)
         self._editor = BodyEditor(state, registry, lookup, domain)
+        self._shifting = Shifting(state, link, registry, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(shared, queried, pair_filters)
         schema = SnapshotSchema()
@@ -449,14 +451,6 @@ class Space(BoxQueries[Filter]):
     def stats(self) -> Stats:
         """Statistics of the last step, computed on first access after it."""
         return self._pipeline.stats
-
-    @property
-    def escapes(self) -> int:
-        """How often bodies have left their fat bounds, in the current or the last step.
-
-        Available after `BroadphaseSystem`; a resolution that changes a path may increase it.
-        """
-        return int(self._state.timeline.broadphase.count_work()[0])
 
     @property
     def timing(self) -> bool:
@@ -801,6 +795,45 @@ class Space(BoxQueries[Filter]):
         with self._lock:
             self._editor.resize(entity, height, keep)
             self._queried.follow([entity])
+
+    def shift(self, offset: VectorLike) -> None:
+        """Add an offset to every place in the world: a floating origin.
+
+        A game whose world is so large that floats get coarse moves all of it back when the player
+        is far from the origin.  To the space nothing has happened: contacts go on, sleeping bodies
+        sleep, paths and levels go on at their new places, and the next step goes on as it would
+        have.  Written are the positions of all entities, also of those that are no bodies, each
+        `Path`, the places of levels and of the collisions of the last step.  The game moves its
+        own numbers, such as its camera.  States saved before have the places of before.
+
+        A whole offset changes no bit in a world of whole numbers, halves and quarters; see
+        :doc:`exactness`.  May be called between steps and in handlers.  O(n log n) for n bodies.
+
+        Parameters
+        ----------
+        offset : sequence of float (dim,)
+            In world units; 0 on an axis on which the world wraps.
+
+        Raises
+        ------
+        ValueError
+            It is not `dim` finite numbers, or not 0 on an axis that wraps.
+        RuntimeError
+            Within a step.
+
+        Examples
+        --------
+        >>> import esper
+        >>> import ecs_collide as ec
+        >>> hero = esper.create_entity(ec.Position(5000, 8), ec.Extents(8, 8))
+        >>> space = ec.install()
+        >>> space.shift((-4096, 0))
+        >>> esper.component_for_entity(hero, ec.Position)
+        Position(904.0, 8.0)
+        """
+        with self._lock:
+            self._shifting.shift(offset)
+            self._queried.read_all_again()
 
     # -- moving one body now --
 

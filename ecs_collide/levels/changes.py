@@ -12,7 +12,7 @@ import json
 import struct
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import esper
 
 from ecs_collide.components.basics import Fixed
+from ecs_collide.extend import SHIFTED
 from ecs_collide.levels.cells import (
     SQUARE,
     Cell,
@@ -59,6 +60,8 @@ class Cells:
         The key of the level.
     offset : tuple of 2 floats
         How far it lies from the place that its file gives.
+    home : tuple of 2 floats
+        The offset with which it was created, before any `Space.shift`: `Level` knows it by this.
     digest : str
         Of the file with whose boxes it was created.
     types : list of str
@@ -79,13 +82,14 @@ class Cells:
     # all that follows from other attributes.
     __slots__ = (
         "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
-        "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
+        "chunks", "digest", "home", "level", "made", "offset", "side", "types", "waiting",
     )  # fmt: skip
 
     needs_no_body = True  # for `Space.doctor`
 
     def __init__(self, level: str, offset: Point = (0.0, 0.0), digest: str = "") -> None:
         self.level, self.offset, self.digest, self.side = level, offset, digest, NONE
+        self.home = offset
         self.types: list[str] = []
         self.changes: dict[tuple[int, int, int], int] = {}
         self.chunks: set[Chunk] = set()
@@ -254,7 +258,8 @@ class Cells:
     def to_bytes(self) -> bytes:
         """Return the whole component as bytes, for snapshots."""
         if self.__data is None:
-            head = self.level, *self.offset, self.digest, self.side, self.types
+            shifted = self.home if self.home != self.offset else ()
+            head = self.level, *self.offset, self.digest, self.side, self.types, *shifted
             text = json.dumps(head).encode()
             tables: list[list[Any]] = [
                 sorted((*cell, number) for cell, number in self.changes.items()),
@@ -286,7 +291,9 @@ class Cells:
         sizes = [8 * count * width for count, width in zip(counts, _WIDTHS, strict=True)]
         if len(data) != _HEAD.size + length + sum(sizes):
             raise ValueError("the tiles in the snapshot are cut short")
-        level, offset, digest, side, types = _checked_text(data[_HEAD.size : _HEAD.size + length])
+        level, offset, digest, side, types, home = _checked_text(
+            data[_HEAD.size : _HEAD.size + length]
+        )
         tables: list[list[tuple[int, ...]]] = []
         start = _HEAD.size + length
         for size, width in zip(sizes, _WIDTHS, strict=True):
@@ -298,7 +305,7 @@ class Cells:
         ):
             raise ValueError("the tiles in the snapshot have boxes of an impossible size")
         self.level, self.offset, self.digest, self.side = level, offset, digest, side
-        self.types = types
+        self.types, self.home = types, home
         self.changes = {(layer, x, y): number for layer, x, y, number in changes}
         self.__boxes = {entity: Place(*place) for entity, *place in boxes}
         self.chunks = {(group, x, y) for group, x, y in chunks}
@@ -319,18 +326,31 @@ class Cells:
 _LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
-def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str]]:
-    """Return the key, offset, digest, side and types of a snapshot, or raise a ValueError."""
+def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str], Point]:
+    """Return key, offset, digest, side, types and home of a snapshot, or raise a ValueError.
+
+    The home is there only if it is not the offset.
+    """
     try:
-        level, x, y, digest, side, types = json.loads(text)
-        is_good = all(type(value) is float and isfinite(value) for value in (x, y))
+        level, x, y, digest, side, types, *shifted = json.loads(text)
+        home_x, home_y = shifted or (x, y)
+        is_good = all(type(value) is float and isfinite(value) for value in (x, y, home_x, home_y))
         is_good &= all(type(value) is str for value in (level, digest, *types))
         is_good &= type(side) is int and side >= NONE and type(types) is list
     except (ValueError, TypeError, RecursionError):
         is_good = False
     if not is_good:
         raise ValueError(f"the tiles in the snapshot have no readable level: {text[:200]!r}")
-    return level, (x, y), digest, side, types
+    return level, (x, y), digest, side, types, (home_x, home_y)
+
+
+def _shift(cells: Cells, by: Sequence[float]) -> None:
+    """Move a level with the world."""
+    cells.offset = cells.offset[0] + by[0], cells.offset[1] + by[1]
+    cells.change()
+
+
+SHIFTED[Cells] = _shift
 
 
 def find_cells(key: str) -> list[Cells]:

@@ -140,7 +140,7 @@ class Level:
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    # By world: the tables by offset, in the order of creation, and the copy that was used last.
+    # By world: the tables by `Cells.home`, in the order of creation, and the copy used last.
     # A table is None if only the numbers of tiles were changed so far.
     _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
@@ -177,12 +177,14 @@ class Level:
 
         A level that `resumes` may lie where this object has not created it in this world.
         """
-        there = {cells.offset: cells for cells in self._states()}
+        states = self._states()
+        there = {cells.offset: cells for cells in states}
+        by_home = there | {cells.home: cells for cells in states}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
-        for offset in (*reversed(known), home):
-            if offset in there:
-                return offset, there[offset]
+        for created in (*reversed(known), home):
+            if created in by_home:
+                return by_home[created].offset, by_home[created]
         if there and self._home is None and (resumes or not known):  # such as after a restore
             if len(there) > 1:
                 raise ValueError(
@@ -426,13 +428,13 @@ class Level:
         """
         tables = self._tables.setdefault(esper.current_world, {})
         if table is None:
-            table = tables.get(cells.offset)
+            table = tables.get(cells.home)
         if table is None and cells.types and (streams or cells.side != NONE):
             raise ValueError(
                 f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
                 "components from a table: give level.resume(table) the table of create"
             )
-        tables[cells.offset] = table
+        tables[cells.home] = table
         if table is not None:
             types = [name for name in self._tiling.types if name in table]
             if types != cells.types:
@@ -563,7 +565,7 @@ class Level:
                 delete_cells(cells)  # the game has deleted all of it by hand
             cells = Cells(self.key, copy.offset, digest)
         tables = self._tables.setdefault(esper.current_world, {})
-        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
+        tables.pop(cells.home, None)  # the last one created is the last one in the dict
         changes = self._changes_of(cells, table)
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:

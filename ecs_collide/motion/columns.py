@@ -155,6 +155,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "with a face that the body is a hair behind",
         "motion.body_table": "a step that failed, or a snapshot: where it was seen last",
         "step.editing": "between steps: of a body that the space has resized in place",
+        "step.shifting": "between steps: by `Space.shift`, and flush again with what it touches",
     },
     "path": {
         "motion.bodies": "start of a step; within it at each turn, hold and new place; its end",
@@ -176,7 +177,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "motion.body_table": "a step that failed, or a snapshot: what was seen last",
     },
     # Values of components, grouped by their readers.
-    **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
+    **dict.fromkeys(("size", "tight_min", "tight_max"), ("sync.reader",)),
+    "place": ("step.shifting", "sync.reader"),
     **dict.fromkeys(("bad", "custom", "disabled", "sensor", "dynamic"), ("sync.reader",)),
     **dict.fromkeys(("has", "attached"), ("sync.reader",)),
     "traits": ("sync.rare_reader",),
@@ -192,7 +194,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "half": ("motion.bodies", "motion.body_table", "step.editing", "sync.reader"),
     "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
-    "seen_centre": ("step.editing", "sync.impact_bodies", "sync.reader"),
+    "seen_centre": ("step.editing", "step.shifting", "sync.impact_bodies", "sync.reader"),
+    "seen_place": ("step.shifting",),
     "seen_half": ("step.editing", "sync.reader"),
     "seen_offset": ("step.editing",),
     **dict.fromkeys(("response", "restitution"), ("step.impact_loop", "sync.reader")),

@@ -231,6 +231,15 @@ class Slopes:
         """Return the height of the measured corner above the open face of the box."""
         return self.corner_height - (self.height - self.drop)
 
+    def is_level(self, slanted: cython.bint, tolerance: cython.double) -> cython.bint:
+        """Return whether the measured corner is on the line, or on the open face.
+
+        The gap may be `tolerance` times the largest coordinate.
+        """
+        gap: cython.double = self.above if slanted else self.over()
+
+        return abs(gap) <= tolerance * self.reach
+
     def is_at_high_end(self) -> cython.bint:
         """Return whether the measured corner is at the high end of the line, within the slop."""
         return self.rise() >= self.height - self.drop - SLOP * self.reach

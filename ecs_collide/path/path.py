@@ -26,7 +26,7 @@ from copy import copy
 from typing import Literal, NamedTuple, Self
 
 from ecs_collide._kernel import backend
-from ecs_collide.extend import AMOUNT, LARGEST, NumberFields, as_float
+from ecs_collide.extend import AMOUNT, LARGEST, SHIFTED, NumberFields, as_float
 
 Vector3 = tuple[float, float, float]
 
@@ -108,9 +108,7 @@ class Path:
         places = tuple(_point(point) for point in points)
         if not places:
             raise ValueError("Path(points=()) must have at least one point")
-        following = (*places[1:], places[0])
-        legs = [_distance(a, b) for a, b in zip(places, following, strict=True)]
-        self.line = Line(places, legs, None, MODES.index(mode), EASES.index(ease))
+        self.line = Line(places, _legs(places), None, MODES.index(mode), EASES.index(ease))
         self.speed, self.pause = speed, pause
         self.running = True
         self.last, self.heading = 0, 1  # the point that it left, and 1 or -1: to the next one
@@ -287,6 +285,18 @@ class Path:
             raise ValueError(f"it waits for {self.rest!r} seconds")
 
 
+def _shift(path: Path, offset: Sequence[float]) -> None:
+    """Move the points of a path with the world, by 2 or 3 numbers."""
+    line = path.line
+    x, y, z = (*offset, 0.0)[:3]
+    points = tuple((one + x, other + y, third + z) for one, other, third in line.points)
+    path.line = line._replace(points=points)
+    if line.circle is None:  # where points are rounded, legs are
+        path.line = path.line._replace(legs=_legs(points))
+        path.way = min(path.way, path.line.legs[backend.kernels.courses.leg_of(path)])
+
+
+SHIFTED[Path] = _shift
 FIELDS = NumberFields("Path", {"speed": AMOUNT, "pause": AMOUNT})
 
 
@@ -301,6 +311,12 @@ def _point(point: Sequence[float]) -> Vector3:
             f"Path(points=...): {point!r} must be 2 or 3 finite numbers within -2**500 ... 2**500"
         )
     return numbers[0], numbers[1], (numbers[2] if len(numbers) == 3 else 0.0)
+
+
+def _legs(points: tuple[Vector3, ...]) -> list[float]:
+    """Return the distance of each point to the next one, and of the last to the first."""
+    following = (*points[1:], points[0])
+    return [_distance(a, b) for a, b in zip(points, following, strict=True)]
 
 
 def _distance(one: Vector3, other: Vector3) -> float:

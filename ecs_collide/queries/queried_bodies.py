@@ -76,6 +76,13 @@ class QueriedBodies:
             updated.read_again(changed.tolist())
             self._updated = updated
 
+    def read_all_again(self) -> None:
+        """Update queries again if they were up to date, after all bodies have been shifted."""
+        was_updated = self.present is not None
+        self._updated = None
+        if was_updated:
+            self.update()
+
     @property
     def present(self) -> PresentBodies | None:
         """The bodies that `update` has read, None if a step has begun since."""

@@ -91,7 +91,7 @@ class Timeline:
     loop: Public[ImpactLoop]
     carriers: Public[Carriers]  # of the loop, like the next
     falling: Falling
-    settling: Settling
+    settling: Public[Settling]
     depenetration: Public[Depenetration]
     edges: Public[Edges]
     n_rows: cython.Py_ssize_t
@@ -241,6 +241,12 @@ class Timeline:
     def place_resized(self, rows: cython.longlong[::1]):
         """Move bodies that were resized between two steps to their places, in the tree too."""
         self.bodies.place_still(rows)
+        for n in range(rows.shape[0]):
+            self.bodies.find_swept_bounds(rows[n])
+        self.broadphase.place_moving(rows)
+
+    def place_shifted(self, rows: cython.longlong[::1]):
+        """Move bodies to their places after a shift, in the tree too."""
         for n in range(rows.shape[0]):
             self.bodies.find_swept_bounds(rows[n])
         self.broadphase.place_moving(rows)

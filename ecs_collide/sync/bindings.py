@@ -315,13 +315,14 @@ class ComponentBinding:
     def _read_part(self, item: object, k: cython.Py_ssize_t) -> object:
         """Return the value of an attribute or of a part of a vector."""
         part = self.parts[k]
-        if part is not None:
-            attribute, key = part
-            try:
-                vector = getattr(item, attribute)
-                return vector[key] if isinstance(key, int) else getattr(vector, key)
-            except (IndexError, KeyError, TypeError, AttributeError):
-                pass  # the next line raises a clear error
+        if part is None:
+            return getattr(item, self.names[k])  # not the exact number, as the caller asks for it
+        attribute, key = part
+        try:
+            vector = getattr(item, attribute)
+            return vector[key] if isinstance(key, int) else getattr(vector, key)
+        except (IndexError, KeyError, TypeError, AttributeError):
+            pass  # the next line raises a clear error
         return read_number(item, self.names[k])
 
     def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.void:

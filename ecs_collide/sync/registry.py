@@ -634,6 +634,15 @@ class BodyRegistry:
         for row in rows.tolist():
             self.start.note_relocated(row)
 
+    def place_shifted(self, rows: RowArray) -> None:
+        """Put the bodies of `rows`, which were all shifted by one offset, into the trees again."""
+        c, t = self.table, self._timeline
+        self.reader.find_faces(rows.data)
+        placed = rows[c.quarantined[rows] == 0]
+        moves = c.moves[placed] != 0
+        t.broadphase.place_still(placed[~moves].data)
+        t.place_shifted(placed[moves].data)
+
     def error_of(self, entity: int, error: Exception) -> Exception:
         """Return the error to raise for a component that could not be read."""
         return self.checks.find_no_number(self.row_of[entity], entity) or error

@@ -306,6 +306,26 @@ def test_a_response_finds_and_sets_rounded_numbers():
     assert space.position_of(bullet) == (5, 2 + 0.75 * (5 / 30.5))
 
 
+def test_a_wall_with_a_rounded_number_beside_a_vector_stays_where_it_was_put():
+    class Mixed:
+        """A corner of a whole number and a part of a vector."""
+
+        x = rounding("x", int)
+
+        def __init__(self, x, y):
+            self.x, self.pos = x, [y]
+
+    components = ec.Components(position=(Mixed, "x", "pos[0]"))
+    wall = esper.create_entity(Mixed(9, 0), ec.Extents(1, 1))
+    space = ec.install(components=components)
+    for _ in range(3):
+        esper.process(1 / 60)
+        space.set_positions([wall], [(9.25, 4.5)])
+        assert space.position_of(wall) == (9.25, 4.5)
+        esper.process(1 / 60)
+        assert space.position_of(wall) == (9.25, 4.5)
+
+
 def test_another_number_than_a_rounded_one_is_set_by_the_game():
     class Around(Exact):
         x = rounding("x", lambda number: number % 100)
