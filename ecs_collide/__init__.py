@@ -56,8 +56,6 @@ from ecs_collide.components.surfaces import (
     OneWay,
     Restitution,
 )
-from ecs_collide.diagnostics.explain import Explanation, Verdict
-from ecs_collide.diagnostics.findings import Finding, Findings
 from ecs_collide.events import (
     COLLISION,
     CONTACT,
@@ -72,29 +70,19 @@ from ecs_collide.events import (
     EndReason,
     EventSequence,
     Outcome,
+    SweepKind,
     collision_dtype,
     contact_dtype,
 )
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes, SlopeOutlines
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
-from ecs_collide.random_numbers import Random
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space
 from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.stats import StageTimes, Stats
-from ecs_collide.sweep import (
-    Sweep,
-    SweepBatch,
-    SweepKind,
-    overlaps,
-    sweep,
-    sweep_pairs,
-    swept_bounds,
-)
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.systems import (
     BroadphaseSystem,
@@ -116,9 +104,14 @@ from ecs_collide.tree import (
 
 if TYPE_CHECKING:
     from ecs_collide.character import Character, CharacterState, Ladder
+    from ecs_collide.diagnostics.explain import Explanation, Verdict
+    from ecs_collide.diagnostics.findings import Finding, Findings
     from ecs_collide.path import Path
+    from ecs_collide.random_numbers import Random
     from ecs_collide.recording.recorder import Recorder, record
     from ecs_collide.recording.recording import Recording
+    from ecs_collide.snapshot.saved_state import SavedState
+    from ecs_collide.sweeps import Sweep, SweepBatch, overlaps, sweep, sweep_pairs, swept_bounds
     from ecs_collide.zone import Zone
 
 __version__ = "0.1.0"
@@ -231,8 +224,13 @@ __all__ = [
 
 _HOMES = {
     "Character": "character", "CharacterState": "character", "Ladder": "character",
-    "Path": "path", "Zone": "zone", "Recorder": "recording.recorder",
-    "record": "recording.recorder", "Recording": "recording.recording",
+    "Path": "path", "Zone": "zone", "Random": "random_numbers",
+    "Recorder": "recording.recorder", "record": "recording.recorder",
+    "Recording": "recording.recording", "SavedState": "snapshot.saved_state",
+    "Explanation": "diagnostics.explain", "Verdict": "diagnostics.explain",
+    "Finding": "diagnostics.findings", "Findings": "diagnostics.findings",
+    "Sweep": "sweeps", "SweepBatch": "sweeps", "overlaps": "sweeps", "sweep": "sweeps",
+    "sweep_pairs": "sweeps", "swept_bounds": "sweeps",
 }  # fmt: skip
 """The modules that are imported when one of their names is first used."""
 

@@ -5,8 +5,6 @@ step.  They are used only if they have the type that esper 3.9 gives them; other
 functions are used.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set

@@ -4,12 +4,10 @@ Events are immutable copies of the state at their instant.  A step stores them i
 (`collision_dtype`, `contact_dtype`); `EventSequence` creates the objects on access.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
@@ -157,28 +155,13 @@ class _Event(BodyPair):
 
     def swapped(self) -> Self:
         """Return the same event with the two bodies in the other order."""
-        kind: type = type(self)
-        swapped: Self = _frozen(_UNFROZEN[kind](*_read_swapped(kind)(self)), kind)
+        kind = type(self)
+        event: Any = _OPEN[kind]()
+        # All attributes at once: any() goes on, because setattr() returns None.
+        any(map(setattr, repeat(event), kind.__slots__, _READ_SWAPPED[kind](self)))
+        event.__class__ = kind
+        swapped: Self = event
         return swapped
-
-
-@cache
-def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
-    """Return a getter of an event's fields with the fields of its two bodies exchanged."""
-    other = {"first": "second", "second": "first", "normal": "_opposite"}
-    for name in ("position", "velocity"):
-        other |= {f"{name}_first": f"{name}_second", f"{name}_second": f"{name}_first"}
-    return attrgetter(*(other.get(field.name, field.name) for field in fields(kind)))
-
-
-def _frozen(event: Any, kind: type[Event]) -> Event:
-    """Return an object of a class of `_UNFROZEN` as the event that it holds.
-
-    The constructor of a frozen class calls a function per field, and takes three times as long.
-    """
-    event.__class__ = kind
-    made: Event = event
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,19 +251,21 @@ class Collision(_Event):
         return self.velocity_second if self.other(entity) == self.first else self.velocity_first
 
     @classmethod
-    def from_row(cls, row: tuple[Any, ...]) -> Collision:
+    def from_row(cls, row: tuple[Any, ...]) -> Self:
         """Make the event from the values of a `collision_dtype` row."""
+        event: Any = _OPEN[cls]()
         (
-            time, exit, first, second, normal, kind, speed, place, other_place, velocity,
-            other_velocity, low, high, impulse, solids, outcome,
+            event.time, event.exit, event.first, event.second, event.normal, kind,
+            event.closing_speed, event.position_first, event.position_second,
+            event.velocity_first, event.velocity_second, event.contact_min, event.contact_max,
+            event.impulse, solids, outcome,
         ) = row  # fmt: skip
         if solids[1] < 0:
             solids = solids[:1] if solids[0] >= 0 else ()
-        event = _UNFROZEN[cls](
-            time, exit, first, second, normal, SWEEP_KINDS[kind], speed, place, other_place,
-            velocity, other_velocity, low, high, impulse, solids, _OUTCOMES[outcome],
-        )  # fmt: skip
-        return _frozen(event, cls)
+        event.kind, event.solids, event.outcome = SWEEP_KINDS[kind], solids, _OUTCOMES[outcome]
+        event.__class__ = cls
+        made: Self = event
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,10 +293,14 @@ class ContactBegan(_Event):
     kind: ContactKind
 
     @classmethod
-    def from_row(cls, row: tuple[Any, ...]) -> ContactBegan:
+    def from_row(cls, row: tuple[Any, ...]) -> Self:
         """Make the event from the values of a `contact_dtype` row."""
-        _event, first, second, normal, time, kind, _reason = row
-        return _frozen(_UNFROZEN[cls](first, second, normal, time, _CONTACT_KINDS[kind]), cls)
+        event: Any = _OPEN[cls]()
+        _event, event.first, event.second, event.normal, event.time, kind, _reason = row
+        event.kind = _CONTACT_KINDS[kind]
+        event.__class__ = cls
+        made: Self = event
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,13 +331,14 @@ class ContactEnded(_Event):
     reason: EndReason
 
     @classmethod
-    def from_row(cls, row: tuple[Any, ...]) -> ContactEnded:
+    def from_row(cls, row: tuple[Any, ...]) -> Self:
         """Make the event from the values of a `contact_dtype` row."""
-        _event, first, second, normal, time, kind, reason = row
-        event = _UNFROZEN[cls](
-            first, second, normal, time, _CONTACT_KINDS[kind], END_REASONS[reason]
-        )
-        return _frozen(event, cls)
+        event: Any = _OPEN[cls]()
+        _event, event.first, event.second, event.normal, event.time, kind, reason = row
+        event.kind, event.reason = _CONTACT_KINDS[kind], END_REASONS[reason]
+        event.__class__ = cls
+        made: Self = event
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,20 +363,17 @@ class Contact(_Event):
 
 
 _EVENTS = Collision, ContactBegan, ContactEnded, Contact
-# Classes with the slots of the events, which their constructors set directly.
-_UNFROZEN: dict[type, type] = {
-    kind: make_dataclass(
-        kind.__name__,
-        [field.name for field in fields(kind)],
-        bases=(_Event,),
-        slots=True,
-        repr=False,
-        eq=False,
-    )
-    for kind in _EVENTS
+# A class for each with the same slots, which can be set: the constructor of a frozen class calls a
+# function per field, and takes three times as long.  An object becomes an event by its `__class__`.
+_OPEN: dict[type, type] = {
+    kind: type(kind.__name__, (_Event,), {"__slots__": kind.__slots__}) for kind in _EVENTS
 }
-for _kind in _EVENTS:
-    _read_swapped(_kind)  # made here, not when the first event is swapped
+_OTHER = {"first": "second", "second": "first", "normal": "_opposite"}
+for _name in ("position", "velocity"):
+    _OTHER |= {f"{_name}_first": f"{_name}_second", f"{_name}_second": f"{_name}_first"}
+_READ_SWAPPED = {
+    kind: attrgetter(*(_OTHER.get(name, name) for name in kind.__slots__)) for kind in _EVENTS
+}
 
 # Calling an enum finds its member by way of several functions; these are plain tuples.
 SWEEP_KINDS = tuple(SweepKind)
@@ -481,10 +468,10 @@ class EventSequence(Sequence[Event], Generic[Event]):
     @overload
     def __getitem__(self, index: int) -> Event: ...
     @overload
-    def __getitem__(self, index: slice) -> EventSequence[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | EventSequence[Event]:
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Event | Self:
         if isinstance(index, slice):
-            return EventSequence(self._array[index], self._make)
+            return type(self)(self._array[index], self._make)
         row = self._array[index].item()
         return self._make(tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in row))
 

@@ -13,23 +13,27 @@ ones.  A game can write a component and its system in the same way.
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.components.base import as_float, as_vector, shown
 from ecs_collide.components.filters import NAMES
 from ecs_collide.components.table import Bounds
-from ecs_collide.diagnostics.findings import Examination, finding_about
 from ecs_collide.events import Contact, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.snapshot.capture import FIELDS, WIDTHS
-from ecs_collide.snapshot.codec import decode, require_whole
-from ecs_collide.snapshot.plain import stand_in
-from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space, parts_of
 from ecs_collide.steering import Holders, Steering, add_steering
 from ecs_collide.step.shifting import SHIFTED
 from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields, sound_vector, write_vector
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
+
+if TYPE_CHECKING:
+    from ecs_collide.diagnostics.findings import Examination, finding_about
+    from ecs_collide.snapshot.capture import FIELDS
+    from ecs_collide.snapshot.codec import require_whole
+    from ecs_collide.snapshot.plain import stand_in
+    from ecs_collide.snapshot.saved_state import SavedState
 
 __all__ = [
     "AMOUNT", "FIELDS", "LARGEST", "LIMIT", "NAMES", "SHIFTED", "SIGNED", "Bounds",
@@ -38,6 +42,17 @@ __all__ = [
     "finding_about", "is_wrong_now", "last_bounds", "own_types", "require_whole", "shown",
     "sound_vector", "stand_in", "take_snapshot", "take_state", "write_vector",
 ]  # fmt: skip
+_HOMES = {
+    "Examination": "diagnostics.findings", "finding_about": "diagnostics.findings",
+    "FIELDS": "snapshot.capture", "require_whole": "snapshot.codec", "stand_in": "snapshot.plain",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Import what most systems do not use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"ecs_collide.{_HOMES[name]}"), name)
 
 
 def contacts_of_step(space: Space) -> list[Contact]:
@@ -62,6 +77,9 @@ def own_types(space: Space, snapshot: bytes) -> dict[str, tuple[str, ...] | None
 
     A type that the game saves by functions of its own has None.
     """
+    from ecs_collide.snapshot.capture import WIDTHS
+    from ecs_collide.snapshot.codec import decode
+
     state = decode(snapshot, space.dim, WIDTHS)
     types: dict[str, tuple[str, ...] | None] = dict.fromkeys(state.own)
     tables = zip(state.plain, state.tables, strict=True)
@@ -70,9 +88,9 @@ def own_types(space: Space, snapshot: bytes) -> dict[str, tuple[str, ...] | None
 
 def take_snapshot(space: Space) -> bytes:
     """Return a snapshot without a warning about components that it does not hold."""
-    return parts_of(space).snapshots.snapshot()
+    return parts_of(space).snapshots().snapshot()
 
 
 def take_state(space: Space) -> SavedState:
     """Return the result of `save_state`, without a warning about components that it lacks."""
-    return parts_of(space).snapshots.save_state()
+    return parts_of(space).snapshots().save_state()

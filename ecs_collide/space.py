@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from functools import cached_property, partial
 from operator import add
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,6 @@ from ecs_collide._kernel.constants import News
 from ecs_collide.components.basics import Deflect, Slide, Stop
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.slope import Slope
-from ecs_collide.diagnostics import doctor, explain
-from ecs_collide.diagnostics.explain import Explanation
-from ecs_collide.diagnostics.findings import Examined, Findings
 from ecs_collide.esper_world import World
 from ecs_collide.events import (
     COLLISION,
@@ -47,16 +44,12 @@ from ecs_collide.queries.contact_queries import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
-from ecs_collide.queries.queried_bodies import QueriedBodies
+from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
 from ecs_collide.queries.slope_lines import slope_ends
 from ecs_collide.queries.visibility import visible_region
 from ecs_collide.settings import Settings
-from ecs_collide.snapshot.capture import SnapshotSchema
-from ecs_collide.snapshot.own_types import Load, Save, Update
-from ecs_collide.snapshot.saved_state import SavedState
-from ecs_collide.snapshot.snapshots import Snapshots
 from ecs_collide.step.coming import ComingImpact
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.handlers import Handler, Subscribers, collisions_between
@@ -81,6 +74,13 @@ from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import BodyRegistry
 
+if TYPE_CHECKING:
+    from ecs_collide.diagnostics.explain import Explanation
+    from ecs_collide.diagnostics.findings import Examined, Findings
+    from ecs_collide.snapshot.own_types import Load, Save, Update
+    from ecs_collide.snapshot.saved_state import SavedState
+    from ecs_collide.snapshot.snapshots import Snapshots
+
 _USUAL_RESPONSE = Slide()  # the default response of `move`
 
 
@@ -92,7 +92,7 @@ class Parts(NamedTuple):
     queried: QueriedBodies
     contacts: ContactQueries
     inspection: Inspection
-    snapshots: Snapshots
+    snapshots: Callable[[], Snapshots]
     settings: Settings
 
 
@@ -213,18 +213,27 @@ class Space(BoxQueries[Filter]):
         self._shifting = Shifting(state, link, registry, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(shared, queried, pair_filters)
-        schema = SnapshotSchema()
-        self._inspection = Inspection(shared, queried, schema)
+        self._inspection = Inspection(shared, queried)
         self._pipeline: Pipeline = kernels.pipeline.Pipeline(
             state, lock, link, registry, pair_filters, responses, self._subscribers,
             self._contacts.touching, domain, errors,
         )  # fmt: skip
         self._moves = Moves(shared, queried, self._contacts, self._editor)
-        self._snapshots = Snapshots(shared, self._pipeline, schema, self._subscribers)
+        self._shared = shared
         self._parts = Parts(
-            state, registry, queried, self._contacts, self._inspection, self._snapshots, settings
-        )
-        lock.repairs = (self._snapshots.take_back, self._pipeline.undo_step)
+            state, registry, queried, self._contacts, self._inspection, lambda: self._snapshots,
+            settings,
+        )  # fmt: skip
+        lock.repairs = (self._pipeline.undo_step,)
+
+    @cached_property
+    def _snapshots(self) -> Snapshots:
+        """The part that saves and restores the space; imported when a game first uses it."""
+        from ecs_collide.snapshot.snapshots import Snapshots
+
+        snapshots = Snapshots(self._shared, self._pipeline, self._subscribers)
+        self._lock.repairs = (snapshots.take_back, self._pipeline.undo_step)
+        return snapshots
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
@@ -1269,7 +1278,9 @@ class Space(BoxQueries[Filter]):
         TypeError
             A field of a dataclass of numbers holds something that is no number.
         """
-        return self._inspection.state_hash()
+        self._lock.refuse_others()
+        refuse_within_step("state_hash", self.is_stepping)
+        return self._snapshots.state_hash()
 
     # -- saving and restoring --
 
@@ -1449,20 +1460,27 @@ class Space(BoxQueries[Filter]):
 
         By the components as they are now, and by the last step.
         """
-        return explain.explain(self._examined(), first, second)
+        from ecs_collide.diagnostics.explain import explain
+
+        return explain(self._examined(), first, second)
 
     def doctor(self) -> Findings:
         """Return the findings about this world; printed, each is a line.
 
         Examines every entity: O(entities).  Nothing is changed.
         """
-        return doctor.examine(self._examined())
+        from ecs_collide.diagnostics.doctor import examine
+
+        return examine(self._examined())
 
     def _examined(self) -> Examined:
+        from ecs_collide.diagnostics.findings import Examined
+
+        takes_snapshots = "_snapshots" in vars(self) and self._snapshots.is_used
         return Examined(
             self, self.world, self._state, self._registry, self._pair_filters, self._responses,
             self.stats, self.up, self._settings.wrap,
-            self._snapshots.not_held() if self._snapshots.is_used else {},
+            self._snapshots.not_held() if takes_snapshots else {},
         )  # fmt: skip
 
     # -- invariants --

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from operator import is_, itemgetter
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ecs_collide.components.component_map import Components
-from ecs_collide.diagnostics.findings import (
-    EXAMINERS,
-    Examination,
-    Finding,
-    finding_about,
-    moves_itself,
-)
+from ecs_collide.diagnostics import EXAMINERS
 from ecs_collide.esper_world import World
 from ecs_collide.space import Space, parts_of
 from ecs_collide.sync.quarantine import Wrong
-from ecs_collide.sync.registry import EXEMPT
+from ecs_collide.sync.registry import EXEMPT, moves_itself
+
+if TYPE_CHECKING:
+    from ecs_collide.diagnostics.findings import Examination, Finding
 
 S = TypeVar("S", bound="Steering")
 
@@ -91,6 +88,8 @@ class Steering:
     @classmethod
     def examine(cls, e: Examination, entity: int) -> Iterator[Finding]:
         """Yield the findings about an entity with the game's component, for `Space.doctor`."""
+        from ecs_collide.diagnostics.findings import finding_about
+
         name = cls.kinds[0].__name__
         misfit = cls.misfit(e.sweeps, e.registry.components)
         if misfit is not None:

@@ -42,7 +42,7 @@ LAYERS = [
     {"sync"},
     {"step"},
     {"snapshot"},
-    {"queries", "sweep", "tree"},
+    {"queries", "sweeps", "tree"},
     {"diagnostics", "settings"},
     {"space"},
     {"systems", "steering"},

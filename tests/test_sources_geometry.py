@@ -14,7 +14,7 @@ import re
 import numpy as np
 import pytest
 
-from ecs_collide.sweep import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
+from ecs_collide.sweeps import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
 
 pytestmark = pytest.mark.usefixtures("implementation")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ecs_collide._kernel import backend
-from ecs_collide.sweep import (
+from ecs_collide.sweeps import (
     Sweep,
     SweepBatch,
     SweepKind,

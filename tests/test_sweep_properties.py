@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from ecs_collide._kernel import backend
-from ecs_collide.sweep import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
+from ecs_collide.sweeps import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
 from tests.exact import reference
 
 pytest.importorskip("hypothesis", reason="needs hypothesis: pip install ecs_collide[test]")

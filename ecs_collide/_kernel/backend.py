@@ -11,8 +11,6 @@ variables, read once at import, decide:
     Raise ImportError if a compiled kernel is missing.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

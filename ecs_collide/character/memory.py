@@ -1,7 +1,5 @@
 """The state that a character keeps from step to step, and the form in which it is saved."""
 
-from __future__ import annotations
-
 import math
 import struct
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The custom components that a space reads instead of `Position`, `Extents` and the others."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from ecs_collide._kernel.constants import AXES

@@ -5,8 +5,6 @@ codes of responses and the fields of snapshots are derived from it.  A new compo
 end, as the order determines the bits in a snapshot.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

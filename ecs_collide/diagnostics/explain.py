@@ -26,7 +26,7 @@ from ecs_collide.diagnostics.findings import (
     odd_about,
 )
 from ecs_collide.motion.wrapping import nearest_shift
-from ecs_collide.sweep import SweepKind, sweep
+from ecs_collide.sweeps import SweepKind, sweep
 
 
 class Verdict(NamedText):

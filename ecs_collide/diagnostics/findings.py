@@ -6,7 +6,7 @@ It reads the components as they are now and the results of the last step, and ch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from ecs_collide.components.dynamics import (
 from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.diagnostics import EXAMINERS
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
@@ -44,7 +45,7 @@ from ecs_collide.sync.quarantine import (
     find_no_number,
     out_of_bounds,
 )
-from ecs_collide.sync.registry import BodyRegistry
+from ecs_collide.sync.registry import BodyRegistry, moves_itself
 
 N_TELEPORTS = 3  # consecutive steps in which the game sets a position
 _N_SHOWN = 5  # entities in a repr
@@ -131,11 +132,6 @@ class Examined(NamedTuple):
     up: Vector
     wrap: Wrap | None
     not_held: Mapping[type, Sequence[int]]
-
-
-def moves_itself(kind: type) -> bool:
-    """Return whether bodies with this component apply gravity and zones to themselves."""
-    return getattr(kind, "moves_itself", False)
 
 
 class Examination:
@@ -335,9 +331,6 @@ def _number(component: object, name: str) -> float:
 
 
 _UNSOUND = ("no_number", "quarantined", "wrong_number")
-
-EXAMINERS: dict[type, Callable[[Examination, int], Iterator[Finding]]] = {}
-"""By type of component: the function that yields findings about an entity that has one."""
 
 
 def odd_about(e: Examination, entity: int) -> Iterator[Finding]:

@@ -1,7 +1,5 @@
 """The body table as Python sees it: the columns as numpy arrays, and which rows are free."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ block at a time.  Vectors have a number for each axis, in world units.
 neither written nor copied before the first body needs them, so most of their pages take no memory.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

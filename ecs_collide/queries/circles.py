@@ -5,8 +5,6 @@ centre passes the planes of the faces.  A slope is met at one of three boxes: on
 end of its line, its high end, and in coordinates along the line the line itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 from math import inf, sqrt

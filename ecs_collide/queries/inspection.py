@@ -1,11 +1,8 @@
-"""The contents of a space as arrays, for overlays, tools and comparisons of runs.
+"""The contents of a space as arrays, for overlays and tools.
 
 Reading them changes nothing and costs a step nothing.  They are as of the end of the last step.
 """
 
-from __future__ import annotations
-
-import hashlib
 from enum import IntFlag
 from typing import NamedTuple
 
@@ -18,7 +15,6 @@ from ecs_collide.components.slope import Slope
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
-from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import kinds_shown, unit_normals
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.attached import boxes_of
@@ -118,12 +114,12 @@ class SlopeOutlines(NamedTuple):
 
 
 class Inspection:
-    """Returns bodies, trees, pairs and contacts as arrays, and a fingerprint of them.
+    """Returns bodies, trees, pairs and contacts as arrays.
 
     It changes nothing, and all arrays are copies.
     """
 
-    def __init__(self, shared: SharedParts, queried: QueriedBodies, schema: SnapshotSchema) -> None:
+    def __init__(self, shared: SharedParts, queried: QueriedBodies) -> None:
         self._state = shared.state
         self._link = shared.link
         self._registry = shared.registry
@@ -131,7 +127,6 @@ class Inspection:
         self._lock = shared.lock
         self._domain = shared.domain
         self._queried = queried
-        self._schema = schema
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body, by its components."""
@@ -363,34 +358,6 @@ class Inspection:
             centres + halves,
             events["normal"].copy(),
         )
-
-    def state_hash(self) -> bytes:
-        """Return a fingerprint of the state after the last step, 16 bytes."""
-        self._lock.refuse_others()
-        refuse_within_step("state_hash", self._state.is_stepping)
-        rows, c = self._registry.rows, self._registry.table
-        digest = hashlib.blake2b(digest_size=16)
-        n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]
-        digest.update(np.array([self._state.dim, len(rows), *n_events], "<i8").data)
-        for column in (c.ids, c.seen_centre, c.seen_half, c.seen_velocity):
-            _add(digest, column[rows])
-        for array in (self._state.events.collision_array, self._state.events.contact_array):
-            for name in array.dtype.names or ():
-                _add(digest, array[name])
-        if self._link.attached is not None:
-            self._link.attached.require_current()
-            for piece in self._schema.hashed(self._link.attached):
-                digest.update(piece)
-        return digest.digest()
-
-
-def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
-    """Add numbers to a fingerprint, the least significant byte of each first."""
-    array = np.array(numbers, numbers.dtype.newbyteorder("<"), order="C")
-    if array.dtype.kind == "f" and np.isnan(array.sum()):  # platforms have different NaNs
-        array[np.isnan(array)] = np.nan
-    if array.size:
-        digest.update(array.view(np.uint8).data)
 
 
 def _outlines(lines: Doubles, mins: Doubles, maxs: Doubles) -> Doubles:

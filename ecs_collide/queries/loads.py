@@ -8,8 +8,6 @@ lower one), where the *heights* are the multipliers of the balances.  No load is
 that would have to pull is ignored, and counts again when it would press.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 from typing import Any, NamedTuple

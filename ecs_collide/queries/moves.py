@@ -5,8 +5,6 @@ is placed flush against it, and the response that the game chose determines the 
 A move pushes no other bodies.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -160,7 +158,7 @@ class Moves:
             return position
         return tuple(self._domain.into_world(np.array(position)).tolist())
 
-    def _walk(self, entity: int, path: _Path, half: Vector, selection: Selection) -> None:
+    def _walk(self, entity: int, path: "_Path", half: Vector, selection: Selection) -> None:
         """Follow the path from one solid body to the next."""
         crossed: set[int] = set()
         while path.goes_on and len(path.hits) - len(crossed) < HIT_LIMIT:
@@ -184,7 +182,7 @@ class Moves:
         if path.goes_on:
             path.remaining = path.wanted_displacement
 
-    def _finds_way_out(self, path: _Path, half: Vector, hit: BoxHit) -> bool:
+    def _finds_way_out(self, path: "_Path", half: Vector, hit: BoxHit) -> bool:
         """Return whether the path leaves a body that it is inside of by one of its shallowest sides.
 
         As in a step, boxes with the same centre are equally deep on opposite sides.

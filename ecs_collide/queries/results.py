@@ -1,7 +1,5 @@
 """The results of queries."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

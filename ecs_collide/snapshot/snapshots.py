@@ -1,4 +1,4 @@
-"""Save the state that the next steps depend on as bytes, and restore it.
+"""Save the state that the next steps depend on as bytes, restore it, and hash it.
 
 Components are only a part of it.  A step also depends on the numbers last read of each component,
 as a `Position` that differs is a teleport.  It depends on contacts, on sleeping and quarantined
@@ -8,6 +8,7 @@ bodies, on trees, on fat bounds or on any order, which are built again.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -103,13 +104,12 @@ class _Target(NamedTuple):
 
 
 class Snapshots:
-    """Saves the whole state of a space as bytes, and restores it."""
+    """Saves the whole state of a space as bytes, restores it, and hashes it."""
 
     def __init__(
         self,
         shared: SharedParts,
         pipeline: Pipeline,
-        schema: SnapshotSchema,
         subscribers: Subscribers,
     ) -> None:
         self._state = shared.state
@@ -120,7 +120,7 @@ class Snapshots:
         self._wrap = None if shared.domain is None else shared.domain.wrap
         self._is_usual = shared.registry.components == _USUAL
         self._pipeline = pipeline
-        self._schema = schema
+        self._schema = SnapshotSchema()
         self._subscribers = subscribers
         self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
         # How the current restore ends if it is interrupted, or one that was.
@@ -156,6 +156,23 @@ class Snapshots:
         """Exclude custom components of a type from snapshots."""
         require_component_type("component", component)
         self._schema.types.skip(component)
+
+    def state_hash(self) -> bytes:
+        """Return a hash of the state after the last step, 16 bytes."""
+        rows, c = self._registry.rows, self._registry.table
+        digest = hashlib.blake2b(digest_size=16)
+        n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]
+        digest.update(np.array([self._state.dim, len(rows), *n_events], "<i8").data)
+        for column in (c.ids, c.seen_centre, c.seen_half, c.seen_velocity):
+            _add(digest, column[rows])
+        for array in (self._state.events.collision_array, self._state.events.contact_array):
+            for name in array.dtype.names or ():
+                _add(digest, array[name])
+        if self._link.attached is not None:
+            self._link.attached.require_current()
+            for piece in self._schema.hashed(self._link.attached):
+                digest.update(piece)
+        return digest.digest()
 
     # -- saving --
 
@@ -645,3 +662,12 @@ def _up_of_code(code: int, dim: int) -> tuple[tuple[float, ...], bool]:
     return tuple(
         float((abs(side) == k + 1) * (1 if side > 0 else -1)) + 0.0 for k in range(dim)
     ), is_given
+
+
+def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
+    """Add numbers to a hash, the least significant byte of each first."""
+    array = np.array(numbers, numbers.dtype.newbyteorder("<"), order="C")
+    if array.dtype.kind == "f" and np.isnan(array.sum()):  # platforms have different NaNs
+        array[np.isnan(array)] = np.nan
+    if array.size:
+        digest.update(array.view(np.uint8).data)

@@ -3,11 +3,9 @@
 A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as `Space.impacts`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +58,7 @@ class ComingImpact(BodyPair):
     crosses: bool
 
     @classmethod
-    def from_row(cls, row: tuple[Any, ...]) -> ComingImpact:
+    def from_row(cls, row: tuple[Any, ...]) -> Self:
         """Return the impact in a row of an array with the dtype `impact_dtype`."""
         time, exit_, first, second, normal, kind, *rest = row
         return cls(time, exit_, first, second, normal, SWEEP_KINDS[kind], *rest)

@@ -1,7 +1,5 @@
 """The handlers of events, and the delivery of events to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+from _thread import get_ident  # importing threading would take a hundredth of the import
 from contextlib import suppress
-from threading import get_ident
 from types import FrameType
 from typing import Any
 

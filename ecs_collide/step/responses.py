@@ -1,7 +1,5 @@
 """The responses that a game registers, and the impacts that a step hands over to them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The objects that most parts of a space share."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ecs_collide.motion.wrapping import PeriodicDomain

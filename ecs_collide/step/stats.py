@@ -1,7 +1,5 @@
 """Statistics of a step: counts of its work, and the seconds that its stages took."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The log of a world names the entities whose components may have changed since the last comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ queries skip deleted ones and read new ones from their components.  The log of t
 entities to ask about; all others are as the step left them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple

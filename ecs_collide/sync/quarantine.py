@@ -1,7 +1,5 @@
 """Reports of entities with invalid fields."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

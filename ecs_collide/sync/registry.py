@@ -48,6 +48,11 @@ EXEMPT: list[type] = []
 """The components that exempt bodies from gravity, of the packages that are imported."""
 
 
+def moves_itself(kind: type) -> bool:
+    """Return whether bodies with this component apply gravity and zones to themselves."""
+    return getattr(kind, "moves_itself", False)
+
+
 class _Rows:
     """An array of `BodyLists`, as a numpy array."""
 

@@ -72,7 +72,7 @@ def test_compiled_kernels_are_chosen_where_they_are_installed():
 
 @pytest.mark.parametrize("missing", [BINARY_OF_AN_OLDER_VERSION, NO_BINARY])
 def test_missing_compiled_kernels_are_told_once(missing):
-    program = missing + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
+    program = missing + "import ecs_collide, ecs_collide.sweeps; print(ecs_collide.COMPILED)"
 
     done = run(program)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from ecs_collide._kernel import backend
-from ecs_collide.sweep import sweep_pairs
+from ecs_collide.sweeps import sweep_pairs
 from tests import plain
 from tests.exact.oracle import LARGEST_FLOAT, Nearby, check
 from tests.exact.pairs import KINDS, rough

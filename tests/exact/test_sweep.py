@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide.sweep import overlaps, sweep, sweep_pairs, swept_bounds
+from ecs_collide.sweeps import overlaps, sweep, sweep_pairs, swept_bounds
 from tests.exact.oracle import check
 from tests.exact.pairs import EXACT, KINDS, TO_THE_LETTER, make
 from tests.exact.reference import (

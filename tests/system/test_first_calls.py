@@ -1,4 +1,4 @@
-"""No step, query or snapshot imports anything: an import in the middle of a game is a hitch."""
+"""What is imported when: an import in the middle of a game is a hitch, at its start a wait."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ import ecs_collide as ec
 from ecs_collide.character import Character
 
 N_STEPS = int(sys.argv[1])
-ec.record  # which imports recordings
+# What saves, records and explains is imported by the first call of each.
+ec.record, ec.Random, ec.Space().state_hash()
+import ecs_collide.diagnostics.doctor, ecs_collide.diagnostics.explain
 known = set(sys.modules)
 
 
@@ -158,8 +160,48 @@ for number, (n_steps, settings) in enumerate([
 '''
 
 
+FIRST_STEP = """
+import sys
+import esper, numpy
+before = set(sys.modules)
+import ecs_collide as ec
+esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
+esper.create_entity(ec.Position(9, 0), ec.Extents(1, 1), ec.Velocity(-90, 0), ec.Deflect())
+space = ec.install()
+space.on_collision(lambda event: None)
+esper.process(0.1)
+assert len(space.collisions) == 1
+print(*sorted(set(sys.modules) - before))
+"""
+# Top modules and packages, and the modules of `character` that are kernels or hold their constants.
+NEEDED = {
+    *("_checks", "_kernel", "_kernels", "_shared", "broadphase", "character", "clocks"),
+    *("components", "esper_world", "events", "motion", "narrowphase", "queries", "response"),
+    *("settings", "space", "steering", "step", "sync", "systems", "tree", "world_log"),
+    "world_probe",
+}
+NOT_NEEDED = {"asyncio", "base64", "gzip", "hashlib", "json", "pathlib", "socket", "tempfile"}
+NOT_NEEDED |= {"threading", "urllib", "xml", "zipfile"}
+
+
+@pytest.mark.quick
+def test_a_game_imports_only_what_its_steps_and_queries_use():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_STEP], cwd=PACKAGE.parent, capture_output=True, text=True,
+        timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    new = done.stdout.split()
+
+    own = {name.removeprefix("ecs_collide.") for name in new if name.startswith("ecs_collide.")}
+    own.remove("diagnostics")  # the package alone, which has the list of examiners
+    assert {name.partition(".")[0] for name in own} <= NEEDED
+    assert "character.character" not in own
+    assert not NOT_NEEDED & set(new)
+
+
 @pytest.mark.parametrize("plain", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_no_step_query_or_snapshot_imports_anything(plain, volume):
+def test_no_step_or_query_imports_anything_and_no_second_snapshot(plain, volume):
     if not plain and not ec.COMPILED:
         plain = True
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ECS_COLLIDE")}
