@@ -13,11 +13,13 @@ from sphinx.addnodes import pending_xref
 
 import ecs_collide
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from make_index import add_entries
 from make_llms import make_full, make_list
 from make_reference import expand
 from make_wheel import make_wheel
+
+from docs.draw_recipes import RECIPES
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
@@ -45,7 +47,8 @@ html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
 wheel = make_wheel(Path(__file__).parent.parent / "build" / "play")
 html_static_path = ["site.css", "stills", "recordings", "../ecs_collide/recording/page.js"]
-html_static_path += ["play", "../demos/examples/platformer_pyglet.py", str(wheel)]
+html_static_path += ["play", "drawing.py", "recipe.py"]
+html_static_path += ["../demos/examples/platformer_pyglet.py", str(wheel)]
 html_css_files = ["site.css"]
 html_domain_indices = False  # a list of modules: all names but the extras are in ecs_collide
 pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link
@@ -100,18 +103,22 @@ def lead(text: str) -> str:
 
 
 def play(text: str) -> str:
-    """Add the recording of a recipe below its picture, where there is one."""
+    """Let readers run a recipe below its picture, and play its recording where there is one."""
 
     def below(match: re.Match[str]) -> str:
+        left, bottom, right, top = zip(*RECIPES[match[2]].views, strict=True)
+        view = f"{min(left)} {min(bottom)} {max(right)} {max(top)}"
+        button = "<button>Run the program below here: click to load Python</button>"
+        run = f'{match[0]}\n\n<div class="play" data-view="{view}">{button}</div>\n'
         if not (Path(__file__).parent / "recordings" / f"{match[1]}.html").exists():
-            return match[0]
+            return run
         return (
-            f"{match[0]}\n\n<details><summary>Play the run, in the debug view</summary>\n"
+            f"{run}\n<details><summary>Play the run, in the debug view</summary>\n"
             f'<iframe class="recording" src="_static/{match[1]}.html" loading="lazy" '
             'title="A recording of the program below"></iframe>\n</details>\n'
         )
 
-    return re.sub(r"!\[[^]]*\]\(pictures/(recipe_\w+)\.svg\)", below, text)
+    return re.sub(r"!\[[^]]*\]\(pictures/(recipe_(\w+))\.svg\)", below, text)
 
 
 def shorten(text: str | None) -> str | None:
@@ -171,8 +178,8 @@ def describe(app, page, template, context, doctree) -> None:
 
 
 def offer_game(app, page, template, context, doctree) -> None:
-    """Add the scripts of the game to the front page."""
-    if page == "index":
+    """Add the script that plays to the front page and to the recipes."""
+    if page == "index" or page.startswith("cookbook_"):
         app.add_js_file("play.js", loading_method="defer", **{"data-wheel": wheel.name})
 
 

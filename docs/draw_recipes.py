@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import esper
 
-import ecs_collide as ec
-from docs.drawing import FAINT, FIRST, INK, SECOND, WIDE, Panel, Picture
-from ecs_collide.components.filters import NAMES
+from docs.drawing import FIRST, INK, SECOND, WIDE, Panel, Picture
+from docs.recipe import Frame, Point, Seen, play
 
 PAGES = Path(__file__).parent
 HIGH, GAP, NAMED = 200, 16, 12  # pixels: the height of a picture, around a panel, of a name
-RESPONSES = (ec.Slide, ec.Deflect, ec.Push, ec.Stop)
-Point = tuple[float, float]
 View = tuple[float, float, float, float]  # left, bottom, right, top; also of a box in pixels
 
 
@@ -127,24 +123,6 @@ RECIPES = {
 }
 
 
-@dataclass
-class Seen:
-    """A body in one frame."""
-
-    centre: Point
-    half: Point
-    colour: str
-    crosses: bool
-
-    def moved(self, other: Seen) -> bool:
-        """Return whether the other is elsewhere, clearly."""
-        far = (abs(x - y) for x, y in zip(self.centre, other.centre, strict=True))
-        return any(d > h for d, h in zip(far, self.half, strict=True))
-
-
-Frame = dict[int, Seen]
-
-
 def programs() -> dict[str, str]:
     """Return the program of each recipe by its heading, such as ``door_between_rooms``."""
     found = {}
@@ -155,49 +133,6 @@ def programs() -> dict[str, str]:
         ):
             found[re.sub(r"\W+", "_", heading.lower())] = program
     return found
-
-
-def bodies() -> Iterator[tuple[int, Seen]]:
-    """Yield the bodies of the current world."""
-    for entity, (place, half) in esper.get_components(ec.Position, ec.Extents):
-        if esper.has_component(entity, ec.Disabled):
-            continue
-        moves = esper.has_component(entity, ec.Velocity)
-        dynamic = moves and any(esper.has_component(entity, kind) for kind in RESPONSES)
-        crosses = esper.has_component(entity, ec.Sensor)
-        colour = FIRST if dynamic else SECOND if moves or crosses else FAINT
-        yield entity, Seen(place.xy, half.xy, colour, crosses)
-
-
-def play(program: str) -> tuple[list[Frame], dict[str, Any]]:
-    """Run a program; return what is there before each step and at the end, and its names."""
-    frames: list[Frame] = []
-    home = esper.current_world
-    process, install, switch = esper.process, ec.install, esper.switch_world
-
-    def watched(*args: Any) -> None:
-        frames.append(dict(bodies()))
-        process(*args)
-
-    def watched_install(*args: Any, **settings: Any) -> ec.Space:
-        frames.append(dict(bodies()))
-        return install(*args, **settings)
-
-    def watched_switch(world: str) -> None:
-        frames.append(dict(bodies()))
-        switch(world)
-
-    names: dict[str, Any] = {"__name__": "recipe"}
-    esper.process, ec.install, esper.switch_world = watched, watched_install, watched_switch
-    NAMES.clear()
-    try:
-        exec(compile(program, "recipe", "exec"), names)
-    finally:
-        esper.process, ec.install, esper.switch_world = process, install, switch
-        NAMES.clear()
-    if esper.current_world == home:  # and not one that is left, with bodies of others
-        frames.append(dict(bodies()))
-    return [frame for frame in frames if frame], names
 
 
 def way(points: list[Point]) -> list[Point]:

@@ -371,7 +371,7 @@ _OPEN: dict[type, type] = {
 _OTHER = {"first": "second", "second": "first", "normal": "_opposite"}
 for _name in ("position", "velocity"):
     _OTHER |= {f"{_name}_first": f"{_name}_second", f"{_name}_second": f"{_name}_first"}
-_READ_SWAPPED = {
+_READ_SWAPPED: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     kind: attrgetter(*(_OTHER.get(name, name) for name in kind.__slots__)) for kind in _EVENTS
 }
 

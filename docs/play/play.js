@@ -1,10 +1,10 @@
 "use strict";
-// The front page's game: loads Python, the library and the game when someone asks for it.
+// The game of the front page and the recipes: loads Python and the library when someone asks for it.
 {
   const PYODIDE = "https://cdn.jsdelivr.net/pyodide/v314.0.7/full/";
   const { src, dataset } = document.currentScript;
-  const place = document.getElementById("play");
   const held = new Set();
+  let loading; // one Python for the page
   const here = (name) => new URL(name, src).href;
   const text = async (name) => (await fetch(here(name))).text();
 
@@ -27,25 +27,42 @@
     };
   };
 
-  const play = async (said) => {
-    said.textContent = "Loading Python, about 15 MB ...";
+  const start = async () => {
     await load(`${PYODIDE}pyodide.js`);
     const python = await loadPyodide({ indexURL: PYODIDE });
     await python.loadPackage(["numpy", "micropip"]);
     await python.pyimport("micropip").install(["esper", here(dataset.wheel)]);
-    for (const name of ["platformer_pyglet.py", "browser.py"]) {
-      python.FS.writeFile(name, await text(name));
+    python.FS.mkdirTree("docs");
+    for (const name of ["platformer_pyglet.py", "browser.py", "docs/drawing.py", "docs/recipe.py"]) {
+      python.FS.writeFile(name, await text(name.replace("docs/", "")));
     }
+    return python;
+  };
+
+  // A place with a view is below the picture of a recipe, whose program is the next one.
+  const play = async (place, said) => {
+    said.textContent = "Loading Python, about 15 MB ...";
+    const python = await (loading ??= start());
     const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 320, tabIndex: 0 });
-    listen(canvas);
-    const frame = python.pyimport("browser").begin(canvas.getContext("2d"), held);
+    const context = canvas.getContext("2d");
+    let frame;
+    if (place.dataset.view) {
+      const program = place.closest("section").querySelector("pre").textContent;
+      frame = python.pyimport("docs.recipe").begin(context, program, place.dataset.view);
+    } else {
+      listen(canvas);
+      frame = python.pyimport("browser").begin(context, held);
+    }
     place.replaceChildren(canvas);
     canvas.focus();
     const next = (now) => { frame(now); requestAnimationFrame(next); };
     requestAnimationFrame(next);
   };
 
-  place.querySelector("button").onclick = (event) => play(event.target).catch((error) => {
-    event.target.textContent = `This browser cannot play: ${error.message ?? "no connection"}`;
-  });
+  for (const place of document.querySelectorAll(".play")) {
+    place.querySelector("button").onclick = (event) => play(place, event.target).catch((error) => {
+      loading = undefined;
+      event.target.textContent = `This browser cannot play: ${error.message ?? "no connection"}`;
+    });
+  }
 }
