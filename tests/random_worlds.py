@@ -5,6 +5,9 @@ each fuzz has it; `tests/test_random_worlds.py` fails until it is.  A fuzz for w
 out of question names it when it makes its `Draw`, with the reason in one word, as in
 ``without={ec.Filter: "reference"}`` where exact fractions do not model it.
 
+Each component has a stream of random numbers of its own.  So a new row of `TABLE` adds its
+component to the worlds of a seed, and changes nothing else about them.
+
 The scene stays with the fuzz: its walls, its game, and what it asserts.
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import esper
@@ -53,6 +57,8 @@ class Draw:
 
     Attributes
     ----------
+    rng : random.Random
+        The stream of the world.  While a component is made, it is the one of the component.
     kinds : list of type
         The components of this world, in the order of `TABLE`.
     bodies : list of int
@@ -71,18 +77,34 @@ class Draw:
         speed: float = 20.0,
         on_grid: bool = False,
     ) -> None:
-        self.rng, self.dim = rng, dim
+        self.dim = dim
+        self.reseed(rng)
         self.reach, self.sizes, self.speed, self.on_grid = reach, sizes, speed, on_grid
         self.without = dict(without or {})
         always = {ec.Position, ec.Extents, ec.Velocity, rng.choice(RESPONSES)}
         self.kinds = [
             kind
             for kind in TABLE
-            if kind not in self.without and (rng.random() < mixture or kind in always)
+            if kind not in self.without
+            and (self._stream(kind).random() < mixture or kind in always)
         ]
         self.responses = [kind for kind in self.kinds if kind in RESPONSES]
         self.bodies: list[int] = []
         self.drawn: dict[type, object] = {}  # what the body has so far
+
+    def reseed(self, rng: random.Random) -> None:
+        """Draw from another generator from now on."""
+        self.rng = rng
+        self._seed = rng.getrandbits(64)
+        self._streams: dict[type, random.Random] = {}  # by component, as far as they are used
+
+    def _stream(self, kind: type) -> random.Random:
+        """Return the stream of a component, which the others do not disturb."""
+        stream = self._streams.get(kind)
+        if stream is None:
+            seed = f"{self._seed} {kind.__name__}"
+            stream = self._streams[kind] = random.Random(seed)
+        return stream
 
     # -- numbers --
 
@@ -118,7 +140,11 @@ class Draw:
 
     def component(self, kind: type) -> Any:
         """Return a component of a type; None if `drawn` rules it out."""
-        return TABLE[kind].make(self)
+        world, self.rng = self.rng, self._stream(kind)
+        try:
+            return TABLE[kind].make(self)
+        finally:
+            self.rng = world
 
     def parts(self, *given: object, moves: bool = True) -> list[Any]:
         """Return the components of one body: those given, and others drawn besides them.
@@ -132,7 +158,8 @@ class Draw:
         if not moves:
             others |= {ec.Velocity, ec.Growth}
         for kind in self.kinds:
-            if kind in self.drawn or kind in others or self.rng.random() >= TABLE[kind].share:
+            is_drawn = self._stream(kind).random() < TABLE[kind].share
+            if kind in self.drawn or kind in others or not is_drawn:
                 continue
             part = self.component(kind)
             if part is not None:
@@ -147,7 +174,11 @@ class Draw:
 
     def change(self, entity: int) -> None:
         """Do to a body what a game may do: add, replace, rewrite or remove a component."""
-        kind = self.rng.choice([kind for kind in self.kinds if kind not in LASTING])
+        # Each draws a lot, and the highest wins: a new kind takes only those that it wins itself.
+        _, kind = max(
+            ((self._stream(kind).random(), kind) for kind in self.kinds if kind not in LASTING),
+            key=itemgetter(0),
+        )
         self.drawn = {type(part): part for part in esper.components_for_entity(entity)}
         deed = self.rng.random()
         part = self.component(kind)

@@ -11,10 +11,10 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests import packed
+from tests import packed, random_worlds
 from tests.exact.crowds import crowd, growing_crowd, pressing_crowd
 from tests.exact.worlds import RandomWorld
-from tests.random_worlds import RESPONSES, TABLE, Draw, write
+from tests.random_worlds import RESPONSES, TABLE, Chance, Draw, write
 from tests.scenes import another_world
 from tests.system import test_faults, test_invariants, test_sleep, test_wrap_sameness
 from tests.system.test_gravity_soaks import Chamber, House
@@ -63,6 +63,24 @@ def test_a_body_has_one_response_at_most():
     bodies = [draw.parts(*given) for given in [(), (ec.Stop(),)] for _ in range(50)]
 
     assert {sum(isinstance(part, RESPONSES) for part in parts) for parts in bodies} == {0, 1}
+
+
+def test_a_new_row_of_the_table_changes_nothing_else_in_a_world(monkeypatch):
+    class New:
+        pass
+
+    def worlds():
+        draw = Draw(random.Random(3), mixture=0.8)
+        bodies = [draw.parts() for _ in range(30)]
+        return [[part for part in parts if type(part) is not New] for parts in bodies], draw.kinds
+
+    before, known = worlds()
+    row = Chance(0.5, lambda draw: New() if draw.pick(True, False) else None)
+    monkeypatch.setattr(random_worlds, "TABLE", {New: row, **TABLE})
+    after, kinds = worlds()
+
+    assert [kind for kind in kinds if kind is not New] == known
+    assert after == before
 
 
 def test_what_is_written_into_a_fixed_body_is_read():

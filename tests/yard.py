@@ -150,7 +150,7 @@ class Yard:
             else:
                 esper.add_component(entity, Tag())
             return
-        self.draw.rng = rng
+        self.draw.reseed(rng)
         self.draw.change(entity)
 
     def step(self, n: int) -> None:

@@ -57,7 +57,7 @@ class RandomWorld:
             self.dts.append(rng.choice(lengths))
         self.draw = None
         if furnished:
-            parts = random.Random(f"parts of world {number}")
+            parts = random.Random(f"furniture of world {number}")
             self.draw = Draw(
                 parts, self.dim, without=WITHOUT, mixture=0.7, speed=24.0, on_grid=self.grid
             )

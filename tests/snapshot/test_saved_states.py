@@ -62,7 +62,7 @@ def n_quick(monkeypatch):
 
 def write_some(draw, rng):
     """Give other numbers to components of a few bodies."""
-    draw.rng = rng
+    draw.reseed(rng)
     for entity in rng.sample([e for e in draw.bodies if esper.entity_exists(e)], 4):
         for part in sorted(esper.components_for_entity(entity), key=lambda c: type(c).__name__):
             if isinstance(part, Ammo):
