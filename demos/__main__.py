@@ -16,9 +16,9 @@ from typing import Any, get_type_hints
 
 import esper
 
+import ecs_collide as ec
 from demos.app import headless
 from demos.app.catalogue import examples, load, names, shown, source, summary
-from demos.app.replay import Player, Recording, RecordingError, Tape
 from demos.app.scene import DT, Scene
 
 WINDOWS = {  # the libraries of the examples' windows, and what to install
@@ -47,8 +47,8 @@ def list_demos() -> str:
             "choose one:    python -m demos",
             "run one:       python -m demos NAME",
             "its options:   python -m demos NAME --help",
-            "record a run:  python -m demos NAME --save RUN.npz",
-            "play it back:  python -m demos replay RUN.npz",
+            "record a run:  python -m demos NAME --save RUN.rec",
+            "play it back:  python -m ecs_collide.recording RUN.rec",
         ]
     )
 
@@ -77,9 +77,9 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     )
     parser.add_argument(
         "--save",
-        type=partial(_ending_in, ".npz"),
-        metavar="RUN.NPZ",
-        help="record the run, for python -m demos replay",
+        type=partial(_ending_in, ".rec"),
+        metavar="RUN.REC",
+        help="record the run, for python -m ecs_collide.recording",
     )
     if hasattr(demo, "add_options"):
         demo.add_options(parser)
@@ -103,14 +103,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(list_demos())
         return 0
     name, *others = arguments
-    known = ["replay", *names(), *examples()]
-    if name not in known:
-        print(f"there is no demo {name!r}; there are: {', '.join(known[1:])}", file=sys.stderr)
+    if name not in shown():
+        print(f"there is no demo {name!r}; there are: {', '.join(shown())}", file=sys.stderr)
         return 2
     try:
-        if name in examples():
-            return _play(name, others)
-        return _replay(others) if name == "replay" else _run(name, others)
+        return _play(name, others) if name in examples() else _run(name, others)
     except KeyboardInterrupt:
         return 130  # as in shells
     except ImportError as error:
@@ -192,8 +189,15 @@ def _run(name: str, others: list[str]) -> int:
         from demos.app.painter import Recorder
 
         recorder = Recorder(scene, start)
-    tape = None if saving is None else Tape(scene, name, options)
-    step = None if tape is None else tape.step
+    tape = None if saving is None else ec.Recorder(scene.space, scene.keys)
+
+    def step() -> None:
+        if tape is not None:
+            tape.begin_step()
+        scene.step()
+        if tape is not None:
+            tape.take(DT)
+
     screen = None
     if not is_headless:
         from demos.app.window import Screen
@@ -212,8 +216,9 @@ def _run(name: str, others: list[str]) -> int:
             screen.run(seconds, recorder, step)
     finally:  # even if the run fails or is interrupted: it can be played up to there
         if tape is not None:
-            how = f": python -m demos replay {saving}"
-            is_kept &= _keep(name, tape.recording().save, saving, how)
+            saving.parent.mkdir(parents=True, exist_ok=True)
+            how = f": python -m ecs_collide.recording {saving}"
+            is_kept &= _keep(name, tape.save, saving, how)
         if recorder is not None and scene.n_steps * DT < start:
             print(
                 f"{name}: no {recording}: the run ended before {start:g} seconds", file=sys.stderr
@@ -230,7 +235,7 @@ def _run(name: str, others: list[str]) -> int:
     return 1 if broken or not is_kept else 0
 
 
-def _keep(name: str, save: Callable[[Path], None], path: Path, more: str = "") -> bool:
+def _keep(name: str, save: Callable[[Path], object], path: Path, more: str = "") -> bool:
     """Write a file and print the result; return whether it was written."""
     try:
         save(path)
@@ -239,36 +244,6 @@ def _keep(name: str, save: Callable[[Path], None], path: Path, more: str = "") -
         return False
     print(f"wrote {path}{more}")
     return True
-
-
-def _replay(arguments: list[str]) -> int:
-    """Play a recording back; return 1 if it diverges, 2 if there is no recording."""
-    parser = argparse.ArgumentParser(
-        prog="python -m demos replay", description="Play a recorded run back, and verify it."
-    )
-    parser.add_argument("run", type=Path, metavar="RUN.NPZ")
-    parser.add_argument("--headless", action="store_true", help="open no window: verify and say so")
-    options = parser.parse_args(arguments)
-    try:
-        player = Player(Recording.load(options.run))
-    except (OSError, RecordingError) as error:
-        print(f"replay: {error}", file=sys.stderr)
-        return 2
-    try:
-        player.verify(headless.progress)
-        recording = player.recording
-        options_used = ", ".join(f"{name} {value}" for name, value in recording.options.items())
-        print(f"{recording.name} ({options_used}), {player.n_steps} steps: {player.verdict()}")
-        differs = player.first_difference is not None
-        if not options.headless:
-            from demos.app.scrub import ReplayScreen
-
-            screen = _open(lambda: ReplayScreen(player))
-            if screen is not None:
-                screen.run()
-        return int(differs)
-    finally:
-        player.close()
 
 
 def _open(make: Callable[[], Any], more: str = "") -> Any:

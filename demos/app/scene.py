@@ -163,9 +163,6 @@ class Scene:
     help: ClassVar[str] = ""  # the keys, in one line
     palette: ClassVar[Palette] = Palette()
     sheet: ClassVar[Sheet] = SHEET
-    # Whether it adds up `Space.stats`.  A restored space does the same with other work, so that a
-    # replay of such a scene goes back by playing from the beginning.
-    counts_work: ClassVar[bool] = False
     corner: ClassVar[tuple[float, float] | None] = None  # of a view that stays where it is
 
     def __init__(

@@ -186,7 +186,7 @@ class Screen:
 
     def announce_keys(self) -> None:
         """Show the keys in the title of the window."""
-        caption = f"ecs_collide: {self.scene.title}   ({self.keys_in_words()})"
+        caption = f"ecs_collide: {self.scene.title}   ({'   '.join(self.keys())})"
         if self.window.caption != caption:
             self.window.set_caption(caption)
 
@@ -194,10 +194,6 @@ class Screen:
         """Return what the keys of the scene do, if it has any, and those of all windows."""
         others = f"M: sounds {'off' if self.speaker.is_on else 'on'}   F1: how it works"
         return [*filter(None, [self.scene.help]), others]
-
-    def keys_in_words(self) -> str:
-        """Return what the keys do, which the title of the window says."""
-        return "   ".join(self.keys())
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: B gives the keys to the bot or takes them back, M switches sounds."""

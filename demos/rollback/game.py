@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from time import perf_counter
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import esper
 import numpy as np
@@ -48,7 +48,6 @@ class Rollback(Scene):
     title = "rollback"
     seconds = 12.0
     help = "arrows: fly the orange ship   B: a bot flies it"
-    counts_work: ClassVar[bool] = True  # its parts are in two worlds
     sheet = SPRITES
     palette = Palette((34, 40, 58), (18, 20, 32))
     corner = (-EDGE, -EDGE - FOOT)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import ecs_collide
+import ecs_collide as ec
 from demos import __main__ as runner
 from demos import ten_thousand
 from demos.app import headless
-from demos.app.replay import Recording
 from tests.screens import need
 
 ROOT = Path(__file__).parents[2]
@@ -194,7 +194,7 @@ def test_negative_seeds_are_refused(name: str, capsys: pytest.CaptureFixture[str
 def test_file_that_cannot_be_written_is_refused_before_the_run(
     option: str, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ending = ".npz" if option == "--save" else ".gif"
+    ending = ".rec" if option == "--save" else ".gif"
     Path("file").write_text("in the way")
     Path(f"folder{ending}").mkdir()
 
@@ -208,7 +208,7 @@ def test_file_that_cannot_be_written_is_refused_before_the_run(
 
 
 def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(folder: Path) -> None:
-    old, new = Path("old.npz"), Path("made") / "new.npz"
+    old, new = Path("old.rec"), Path("made") / "new.rec"
     old.write_text("an old run")
 
     found = [runner._trouble(path) for path in (old, new)]
@@ -220,7 +220,7 @@ def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(folder: Path) 
 
 def run_boxes(*options: str) -> int:
     """Run half a second of a few boxes that records and saves, and tidy up."""
-    files = ["--save", "run.npz", "--record", "run.gif"]
+    files = ["--save", "run.rec", "--record", "run.gif"]
     try:
         return runner.main(
             ["ten_thousand", "--headless", "--seconds", "0.5", "--n", "9", *files, *options]
@@ -235,13 +235,13 @@ def test_run_that_cannot_be_saved_after_all_still_leaves_its_picture(
 ) -> None:
     need("PIL")
 
-    def fail(self: Recording, path: Path) -> None:
+    def fail(self: ec.Recorder, path: Path) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(Recording, "save", fail)
+    monkeypatch.setattr(ec.Recorder, "save", fail)
 
     assert run_boxes() == 1
-    assert "ten_thousand: run.npz could not be written: no space left\n" in capsys.readouterr().err
+    assert "ten_thousand: run.rec could not be written: no space left\n" in capsys.readouterr().err
     assert Path("run.gif").stat().st_size > 0
 
 
@@ -261,7 +261,7 @@ def test_run_that_is_broken_off_leaves_both_files(
     monkeypatch.setattr(ten_thousand.TenThousand, "step", break_off)
 
     assert run_boxes() == 130
-    assert Recording.load(Path("run.npz")).n_steps == 11
+    assert ec.Recording.load(Path("run.rec")).frames[-1].step == 11
     with Image.open("run.gif") as animation:
         assert len(list(ImageSequence.Iterator(animation))) == 2  # steps 5 and 10
 
@@ -290,7 +290,7 @@ def test_run_that_ends_before_the_recording_begins_leaves_none(
     assert run_boxes("--record-from", "0.4") == 1
     said = capsys.readouterr().err
     assert said == "ten_thousand: no run.gif: the run ended before 0.4 seconds\n"
-    assert [path.name for path in folder.iterdir()] == ["run.npz"]
+    assert [path.name for path in folder.iterdir()] == ["run.rec"]
 
 
 def test_file_in_place_of_the_folder_for_pictures_is_told(

@@ -12,8 +12,11 @@ from demos import ten_thousand
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError, Screen
 from demos.tests.conftest import SIZED
+from ecs_collide.debug import COLOURS
 from tests.scenes import another_world
-from tests.screens import give_up, need, need_screen, pixels
+from tests.screens import give_up, is_seen, n_seen, need, need_screen, pixels, press
+
+F1, F10 = 0xFFBE, 0xFFC7
 
 
 @pytest.fixture
@@ -258,3 +261,31 @@ def test_what_is_gone_is_not_drawn_any_more(screen: Screen) -> None:
     middles = (full.rects[:-4, :2] + full.rects[:-4, 2:]) / 2 - (left, bottom)
     for x, y in (middles * scene.zoom).astype(int).tolist():
         assert y >= seen.shape[0] - 40 or seen[y, x, :3].max() < 40
+
+
+def test_f1_shows_the_overlay_of_a_demo_and_f10_pauses(screen: Screen) -> None:
+    def seen() -> np.ndarray:
+        screen.window.switch_to()
+        screen.scene.labels = list  # type: ignore[method-assign]  # times differ
+        screen.draw()
+        return pixels().copy()
+
+    scene = screen.scene
+    assert n_seen(seen(), COLOURS["moving"]) == 0
+
+    press(screen.window, F1)
+    picture = seen()
+    lows, highs = scene.space.boxes(scene.ids)  # type: ignore[attr-defined]
+    n_found = 0
+    for low, high in zip(lows, highs, strict=True):
+        left, bottom = (low - scene.camera()) * scene.zoom
+        top = (high[1] - scene.camera()[1]) * scene.zoom
+        if top < picture.shape[0] - 70:
+            n_found += 1
+            assert is_seen(picture, (left, 0.6 * bottom + 0.4 * top), COLOURS["moving"])
+    assert n_found > 40
+
+    press(screen.window, F10)
+    before = scene.n_steps
+    screen.run(seconds=0.2)
+    assert scene.n_steps == before
