@@ -53,7 +53,7 @@ def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_world
     assert not rules.idle, "switched off in the simulator, they change no step"
     assert tally.impacts > tally.steps
     assert tally.exact_impacts > tally.impacts / 100  # bit for bit
-    assert tally.cut_short < tally.steps / 10
+    assert tally.cut_short < tally.steps / 8
 
 
 def test_every_component_that_the_simulator_models_can_be_switched_off():
