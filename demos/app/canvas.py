@@ -1,42 +1,21 @@
-"""Draw a scene with pyglet: few vertex lists, filled by numpy."""
+"""Draw a scene with pyglet: one vertex list, filled by numpy."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demos.app.boxes import NO_QUADS, Boxes
+from demos.app.boxes import NO_QUADS, WHITE, Boxes, Quads
 from demos.app.scene import Scene, Sheet
 from ecs_collide.debug.pyglet_lists import VertexList
 
-Rows = NDArray[Any]
+PLAIN = 0  # the tile of plain white
 TRIANGLES = 4  # GL_TRIANGLES
 _AROUND = [0, 1, 2, 1, 2, 3, 0, 3]  # the corners of left, bottom, right, top, going around
 
 VERTEX_SHADER = """#version 330 core
-in vec2 position;
-in vec4 colors;
-out vec4 tint;
-uniform WindowBlock { mat4 projection; mat4 view; } window;
-void main()
-{
-    gl_Position = window.projection * window.view * vec4(position, 0.0, 1.0);
-    tint = colors;
-}
-"""
-
-FRAGMENT_SHADER = """#version 330 core
-in vec4 tint;
-out vec4 colour;
-void main()
-{
-    colour = tint;
-}
-"""
-
-TILE_VERTEX_SHADER = """#version 330 core
 in vec2 position;
 in vec2 tex_coords;
 in vec4 colors;
@@ -51,7 +30,7 @@ void main()
 }
 """
 
-TILE_FRAGMENT_SHADER = """#version 330 core
+FRAGMENT_SHADER = """#version 330 core
 in vec2 place;
 in vec4 tint;
 out vec4 colour;
@@ -65,24 +44,14 @@ void main()
 """
 
 
-class QuadList(VertexList):
-    """A vertex list of plain four-cornered faces, drawn in their order."""
+class TileList(VertexList):
+    """A vertex list of four-cornered faces with pictures from a sheet, drawn in their order."""
 
     n_vertices = 4
     indices = (0, 1, 2, 0, 2, 3)
     mode = TRIANGLES
     unseen = 0.0
-
-    def __init__(
-        self, vertex: str = VERTEX_SHADER, fragment: str = FRAGMENT_SHADER, texture: Any = None
-    ) -> None:
-        super().__init__(vertex, fragment, texture)
-
-
-class TileList(QuadList):
-    """A vertex list of faces with pictures from a sheet."""
-
-    formats: ClassVar[dict[str, str]] = {**QuadList.formats, "tex_coords": "f"}
+    formats: ClassVar[dict[str, str]] = {**VertexList.formats, "tex_coords": "f"}
 
     def __init__(self, sheet: Sheet) -> None:
         import pyglet
@@ -90,7 +59,7 @@ class TileList(QuadList):
         with sheet.path.open("rb") as file:
             picture = pyglet.image.load(sheet.path.name, file=file)
         texture = picture.get_texture()
-        super().__init__(TILE_VERTEX_SHADER, TILE_FRAGMENT_SHADER, texture)
+        super().__init__(VERTEX_SHADER, FRAGMENT_SHADER, texture)
         self.sheet = sheet
         self._corners = _texture_corners(sheet, picture.width, picture.height, texture.tex_coords)
         self._tiles: NDArray[np.int64] = np.zeros(0, np.int64)  # that the list holds
@@ -107,49 +76,41 @@ class TileList(QuadList):
 
 
 class Canvas:
-    """A canvas that draws scenes: their sky, their boxes, and the faces above them."""
+    """A canvas that draws scenes: their sky, their boxes, and the faces around them."""
 
     def __init__(self) -> None:
-        self._sky = QuadList()
-        self._plain = QuadList()
-        self._tiles: TileList | None = None  # until there are pictures
+        self._faces: TileList | None = None
 
     def draw(self, scene: Scene, rect: tuple[float, float, float, float], backdrop: Boxes) -> None:
         """Draw a scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
-        corners, tints = self._sky.reserve(1)
-        corners[:] = np.array([rect])[:, _AROUND]
+        if self._faces is None or self._faces.sheet != scene.sheet:
+            self._faces = TileList(scene.sheet)
+        sky, boxes = Boxes.of([(rect, PLAIN, WHITE)]), scene.drawn()
+        parts: list[Boxes | Quads] = [
+            sky,
+            backdrop,
+            scene.glow() or NO_QUADS,
+            boxes,
+            scene.quads() or NO_QUADS,
+        ]
+        places = np.concatenate([_corners(part) for part in parts])
+        corners, tints = self._faces.reserve(len(places))
+        corners[:] = places
+        tints[:] = _packed(np.concatenate([part.colours for part in parts]))[:, None]
         top, bottom = np.array(scene.palette[:2], dtype=np.uint8)
         tints[0] = _packed(np.array([bottom, bottom, top, top]))
-        self._sky.draw()
-
-        boxes, n_below = scene.drawn(), len(backdrop.tiles)
-        if n_below:
-            boxes = backdrop.joined(boxes)
-        glow, quads = scene.glow() or NO_QUADS, scene.quads() or NO_QUADS
-        n = len(boxes.tiles) + len(glow.colours) + len(quads.colours)
-        if n == 0:
-            return
-        faces = self._plain
-        if boxes.tiles.any():  # tile 0 is plain
-            if self._tiles is None or self._tiles.sheet != scene.sheet:
-                self._tiles = TileList(scene.sheet)
-            faces = self._tiles
-        corners, tints = faces.reserve(n)
-        places, colours = boxes.rects[:, _AROUND], _packed(boxes.colours)
-        corners[:] = between(
-            places, n_below, *(each.corners.reshape(-1, 8) for each in (glow, quads))
-        )
-        shades = [_packed(each.colours) for each in (glow, quads)]
-        tints[:] = between(colours, n_below, *shades)[:, None]
-        if isinstance(faces, TileList):
-            plain = [np.zeros(len(each), np.int64) for each in shades]
-            faces.show(between(boxes.tiles, n_below, *plain))
-        faces.draw()
+        self._faces.show(np.concatenate([_tiles(part) for part in parts]))
+        self._faces.draw()
 
 
-def between(boxes: Rows, n_below: int, glow: Rows, quads: Rows) -> Rows:
-    """Return rows of boxes, with those of the glow after the first, and those of quads last."""
-    return np.concatenate([boxes[:n_below], glow, boxes[n_below:], quads])
+def _corners(part: Boxes | Quads) -> NDArray[np.float64]:
+    """Return the corners of boxes or faces, going around, shape (n, 8)."""
+    return part.rects[:, _AROUND] if isinstance(part, Boxes) else part.corners.reshape(-1, 8)
+
+
+def _tiles(part: Boxes | Quads) -> NDArray[np.int64]:
+    """Return the tiles of boxes or faces."""
+    return part.tiles if isinstance(part, Boxes) else np.full(len(part.colours), PLAIN)
 
 
 def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
