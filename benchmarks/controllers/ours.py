@@ -17,13 +17,15 @@ def parts(box: Box) -> tuple[ec.Position, ec.Extents]:
 
 
 class Ours:
-    offers = frozenset({"one-way", "crates", "players"})
+    offers = frozenset({"one-way", "crates", "players", "ramps"})
 
     def __init__(self, world: World) -> None:
         for wall in world.walls:
             esper.create_entity(*parts(wall), ec.Fixed())
         for wall in world.one_ways:
             esper.create_entity(*parts(wall), ec.OneWay(), ec.Fixed())
+        for ramp in world.ramps:
+            esper.create_entity(*parts(ramp), ec.Slope("right"), ec.Fixed())
         self.speeds = [speed for _, speed in world.movers]
         self.movers = [
             esper.create_entity(*parts(box), ec.Velocity(0, 0), ec.Carry())

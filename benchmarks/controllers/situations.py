@@ -1,4 +1,4 @@
-"""Twenty situations, each with a world and a number that says what a controller makes of it."""
+"""Twenty-three situations, each with a world and a number that says what a controller makes of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import NamedTuple
 from benchmarks.controllers.worlds import Box, Controller, Frame, Speed, World, play, player
 
 FLOOR = Box(-400, -20, 2000, 20)
-ONE_WAY, CRATES, PLAYERS = (frozenset({word}) for word in ("one-way", "crates", "players"))
+ONE_WAY, CRATES, PLAYERS, RAMPS = (
+    frozenset({word}) for word in ("one-way", "crates", "players", "ramps")
+)
 SETTLED = 10  # frames that every controller may take to come to rest
 
 
@@ -33,6 +35,10 @@ def gap(frames: list[Frame]) -> float:
 def slip(frames: list[Frame]) -> float:
     ways = [frame.players[0].x - frame.movers[0].x for frame in frames]
     return max(abs(way - ways[0]) for way in ways)
+
+
+def slip_of_feet(frames: list[Frame]) -> float:
+    return max(abs(frame.players[0].x - frames[0].players[0].x) for frame in frames)
 
 
 def lost(frames: list[Frame]) -> float:
@@ -71,6 +77,7 @@ PRESSED = World(
     [player(0, 0)], [Box(6, -20 * n - 20, 20, 20) for n in range(-3, 30)],
     inputs=lambda time: (1, False), seconds=1,
 )  # fmt: skip
+RAMP = Box(0, 0, 240, 120)
 CEILING = Box(-60, 60, 120, 20)
 PUSHED_CRATE = Box(10, 0, 16, 16)
 
@@ -147,6 +154,21 @@ SITUATIONS = [
     Situation(
         "Jump at 30 and at 120 steps a second", "difference",
         lambda kind: abs(jump_height(kind, 30) - jump_height(kind, 120)),
+    ),
+    Situation(
+        "Stand on a slope of 1 in 2", "slip",
+        of(World([player(120, 63)], ramps=[RAMP]), lambda frames: slip_of_feet(frames[SETTLED:])),
+        RAMPS,
+    ),
+    Situation(
+        "Walk up a slope of 1 in 2", "way, %",
+        of(World([player(20, 13)], ramps=[RAMP], inputs=lambda time: (1, False), seconds=1.5),
+           lambda frames: (frames[-1].players[0].x - 14) / 1.8), RAMPS,
+    ),
+    Situation(
+        "Walk down a slope of 1 in 2", "lost",
+        of(World([player(220, 113)], ramps=[RAMP], inputs=lambda time: (-1, False), seconds=1.5),
+           lost), RAMPS,
     ),
 ]  # fmt: skip
 

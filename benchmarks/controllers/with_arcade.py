@@ -14,8 +14,14 @@ def sprite(box: Box) -> arcade.SpriteSolidColor:
     return made
 
 
+def ramp(box: Box) -> arcade.SpriteSolidColor:
+    made, x, y = sprite(box), box.wide / 2, box.high / 2
+    made.hit_box = arcade.hitbox.HitBox([(-x, -y), (x, -y), (x, y)], made.position)
+    return made
+
+
 class Arcade:
-    offers: frozenset[str] = frozenset()
+    offers = frozenset({"ramps"})
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -25,6 +31,7 @@ class Arcade:
         platforms, walls = arcade.SpriteList(), arcade.SpriteList()
         platforms.extend(self.movers)
         walls.extend([sprite(box) for box in world.walls])
+        walls.extend([ramp(box) for box in world.ramps])
         self.engine = arcade.PhysicsEnginePlatformer(
             self.hero, platforms=platforms, walls=walls, gravity_constant=GRAVITY / world.hz**2
         )

@@ -15,7 +15,7 @@ def box_of(body: pymunk.Body, wide: float, high: float) -> Box:
 
 
 class Pymunk:
-    offers = frozenset({"one-way", "crates", "players"})
+    offers = frozenset({"one-way", "crates", "players", "ramps"})
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -23,6 +23,11 @@ class Pymunk:
         self.space.gravity = (0, -GRAVITY)
         for wall in world.walls:
             self.add(wall, pymunk.Body.STATIC)
+        for x, y, wide, high in world.ramps:
+            corners = [(x, y), (x + wide, y), (x + wide, y + high)]
+            ramp = pymunk.Poly(self.space.static_body, corners)
+            ramp.friction = FRICTION
+            self.space.add(ramp)
         self.one_ways = [self.add(wall, pymunk.Body.STATIC) for wall in world.one_ways]
         self.movers = [self.add(box, pymunk.Body.KINEMATIC) for box, _ in world.movers]
         self.crates = [self.add(box, pymunk.Body.DYNAMIC) for box in world.crates]

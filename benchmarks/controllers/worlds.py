@@ -55,6 +55,7 @@ class World:
     one_ways: Sequence[Box] = ()
     movers: Sequence[tuple[Box, Speed]] = ()
     crates: Sequence[Box] = ()
+    ramps: Sequence[Box] = ()  # solid below the line from the lower left to the upper right corner
     inputs: Inputs = lambda time: (0.0, False)
     walk_speed: float = 120.0
     falling: float = 0.0  # the speed at which the player begins
