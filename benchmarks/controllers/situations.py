@@ -1,4 +1,4 @@
-"""Twenty-three situations, each with a world and a number that says what a controller makes of it."""
+"""Situations, each with a world and a number that says what a controller makes of it."""
 
 from __future__ import annotations
 
