@@ -57,7 +57,7 @@ OBJECTS = ("object", "list", "tuple", "bytes")  # in headers
 C_NAMES = {
     "longlong": "long long", "ulonglong": "unsigned long long", "schar": "signed char",
     "uint": "unsigned int", "p_double": "double*", "p_float": "float*", "p_int": "int*",
-    "p_longlong": "long long*",
+    "p_longlong": "long long*", "p_void": "void*",
 }  # fmt: skip
 PYTHON_TYPES = {
     "int": "object",

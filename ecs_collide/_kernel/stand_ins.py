@@ -80,6 +80,21 @@ def declare(*_args: Any, **_kwargs: Any) -> None:
     """Do nothing: Python needs no declarations."""
 
 
+def sizeof(kind: type[_T]) -> type[_T]:
+    """Return the class of a struct, from which `StructMemory` makes an array of pure Python."""
+    return kind
+
+
+def pointer(kind: type[_T]) -> type[_T]:
+    """Return the type itself: in pure Python an array is a list."""
+    return kind
+
+
+def cast(_kind: object, value: _T) -> _T:
+    """Return a value as it is."""
+    return value
+
+
 class _Type:
     """A C type in an annotation; ``double[:, ::1]`` is one too."""
 
@@ -88,7 +103,7 @@ class _Type:
 
 
 double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = short = _Type()
-p_double = p_float = p_int = p_longlong = void = _Type()
+p_double = p_float = p_int = p_longlong = p_void = void = _Type()
 
 
 class IntFlag:

@@ -8,8 +8,9 @@ write them; `PairTable.check` verifies their combinations.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, struct
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import LOW_31_BITS
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.motion.bodies import Bodies
 
 # The columns of an array of pairs.
@@ -123,8 +124,8 @@ class PairTable:
     n: Public[cython.Py_ssize_t]
     any_crosses: cython.bint  # whether any pair has had a state from CROSS on
     capacity: cython.Py_ssize_t
-    pair_bytes: cython.schar[::1]
-    impact_bytes: cython.schar[::1]
+    pair_memory: StructMemory
+    impact_memory: StructMemory
     at: cython.pointer[Pair]
     impact: cython.pointer[PairImpact]
     head: cython.int[::1]
@@ -138,12 +139,8 @@ class PairTable:
     offset: cython.double[:, ::1]
 
     def __init__(self):
-        if cython.compiled:
-            self.pair_bytes = zeros(BYTE, 0)
-            self.impact_bytes = zeros(BYTE, 0)
-        else:
-            self.at = []
-            self.impact = []
+        self.pair_memory = StructMemory()
+        self.impact_memory = StructMemory()
         self.head = zeros(INT, 1)
         self.seen = zeros(INT, 1)
         self.image = zeros(LONG, 1)
@@ -183,18 +180,12 @@ class PairTable:
 
     def _make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for more pairs."""
-        if cython.compiled:
-            pairs: cython.schar[::1] = grown(self.pair_bytes, n_pairs * cython.sizeof(Pair))
-            impacts: cython.schar[::1] = grown(
-                self.impact_bytes, n_pairs * cython.sizeof(PairImpact)
-            )
-            self.pair_bytes = pairs
-            self.impact_bytes = impacts
-            self.at = cython.cast(cython.pointer(Pair), cython.address(pairs[0]))
-            self.impact = cython.cast(cython.pointer(PairImpact), cython.address(impacts[0]))
-        else:
-            self.at += structs(Pair, n_pairs - self.capacity)
-            self.impact += structs(PairImpact, n_pairs - self.capacity)
+        self.at = cython.cast(
+            cython.pointer(Pair), self.pair_memory.grow(cython.sizeof(Pair), n_pairs)
+        )
+        self.impact = cython.cast(
+            cython.pointer(PairImpact), self.impact_memory.grow(cython.sizeof(PairImpact), n_pairs)
+        )
         self.capacity = n_pairs  # last, after everything that may raise
 
     def forget(self) -> cython.void:

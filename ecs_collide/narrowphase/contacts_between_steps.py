@@ -7,8 +7,9 @@ game ends contacts if it deletes a body, moves it, or drops it through a one-way
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, struct
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, structs, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, nones, zeros
 from ecs_collide._kernel.constants import ENDED
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
@@ -58,8 +59,7 @@ class ContactRows:
 
     n: ReadOnly[cython.Py_ssize_t]
     at: cython.pointer[ContactRow]
-    room: cython.Py_ssize_t
-    memory: cython.schar[::1]
+    memory: StructMemory
     # calls of `find` since the contacts have changed; more than `N_SCANS` once they are linked
     n_finds: cython.Py_ssize_t
     # The contacts of each body as a linked list of ends: 2 n is the first body of contact n, and
@@ -68,24 +68,16 @@ class ContactRows:
     next_end: cython.longlong[::1]  # by end; -1 for none
 
     def __init__(self):
-        if cython.compiled:
-            self.memory = zeros(BYTE, 0)
-        else:
-            self.at = []
+        self.memory = StructMemory()
         self.first_end = self.next_end = nones(0)
         self.reserve(16)
 
     def reserve(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts."""
-        if n <= self.room:
-            return
-        if cython.compiled:
-            memory: cython.schar[::1] = grown(self.memory, n * cython.sizeof(ContactRow))
-            self.memory = memory
-            self.at = cython.cast(cython.pointer(ContactRow), cython.address(memory[0]))
-        else:
-            self.at += structs(ContactRow, n - len(self.at))
-        self.room = n  # last, so that an interrupted call is repeated
+        if n > self.memory.room:
+            self.at = cython.cast(
+                cython.pointer(ContactRow), self.memory.grow(cython.sizeof(ContactRow), n)
+            )
 
     def clear(self) -> cython.void:
         """Remove all contacts."""
@@ -111,7 +103,7 @@ class ContactRows:
         """Add a contact behind the others."""
         n: cython.Py_ssize_t = self.n
 
-        if n == self.room:
+        if n == self.memory.room:
             self.reserve(2 * n)
         self.n_finds = 0
         self.at[n].first = first
@@ -139,10 +131,8 @@ class ContactRows:
 
     def swap(self, other: ContactRows) -> cython.void:
         """Exchange the contacts with another array."""
-        if cython.compiled:
-            self.memory, other.memory = other.memory, self.memory
+        self.memory, other.memory = other.memory, self.memory
         self.at, other.at = other.at, self.at
-        self.room, other.room = other.room, self.room
         self.n, other.n = other.n, self.n
         self.n_finds = other.n_finds = 0
 

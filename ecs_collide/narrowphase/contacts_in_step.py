@@ -22,8 +22,8 @@ contact, and `opened` has the time and the side of its begin, and the time of it
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, struct
-from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -85,8 +85,7 @@ class ContactsInStep:
     # number of contacts at the step's start, and of solid ones begun since
     n_open: cython.Py_ssize_t
     opened: cython.pointer[OpenContact]  # by the number of a contact
-    room: cython.Py_ssize_t
-    memory: cython.schar[::1]
+    memory: StructMemory
     # at most so many contacts have `NOT_FOUND` in `OpenContact.parts`: recalled ones, and `latest`
     n_unknown: cython.Py_ssize_t
     # the last pair whose contact began in this instant: its `parts` may be `NOT_FOUND`; or -1
@@ -107,10 +106,7 @@ class ContactsInStep:
         self.contacts = contacts
         self.rows = contacts.rows
         self.next_rows = ContactRows()
-        if cython.compiled:
-            self.memory = zeros(BYTE, 0)
-        else:
-            self.opened = []
+        self.memory = StructMemory()
         self.latest = -1
         self._make_room(8)
 
@@ -199,15 +195,10 @@ class ContactsInStep:
 
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
-        if n <= self.room:
-            return
-        if cython.compiled:
-            memory: cython.schar[::1] = grown(self.memory, 2 * n * cython.sizeof(OpenContact))
-            self.memory = memory
-            self.opened = cython.cast(cython.pointer(OpenContact), cython.address(memory[0]))
-        else:
-            self.opened += structs(OpenContact, 2 * n - len(self.opened))
-        self.room = 2 * n  # last, so that an interrupted call is repeated
+        if n > self.memory.room:
+            self.opened = cython.cast(
+                cython.pointer(OpenContact), self.memory.grow(cython.sizeof(OpenContact), 2 * n)
+            )
 
     # -- within a step --
 

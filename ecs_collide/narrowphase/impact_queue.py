@@ -21,8 +21,9 @@ from __future__ import annotations
 from operator import attrgetter
 
 from ecs_collide._kernel import IntEnum, Public, cython, struct
-from ecs_collide._kernel.arrays import BYTE, INT, grown, structs, zeros
+from ecs_collide._kernel.arrays import INT, grown, zeros
 from ecs_collide._kernel.constants import INF
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 
@@ -95,10 +96,10 @@ class ImpactQueue:
     n_due: cython.Py_ssize_t
     front: cython.Py_ssize_t
     is_sorted: cython.bint
-    pair_bytes: cython.schar[::1]
-    heap_bytes: cython.schar[::1]
-    due_bytes: cython.schar[::1]
-    spare_bytes: cython.schar[::1]
+    pair_memory: StructMemory
+    heap_memory: StructMemory
+    due_memory: StructMemory
+    spare_memory: StructMemory
     # array of Queued: by pair; `leader` is `PairTable.leader`
     at: cython.pointer[Queued]
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
@@ -118,42 +119,28 @@ class ImpactQueue:
         self.bodies = bodies
         self.pairs = pairs
         self.order = zeros(INT, 2)
-        if cython.compiled:
-            self.pair_bytes = zeros(BYTE, 0)
-            self.heap_bytes = zeros(BYTE, 0)
-            self.due_bytes = zeros(BYTE, 0)
-            self.spare_bytes = zeros(BYTE, 0)
-        else:
-            self.at = []
-            self.heap = []
-            self.due = []
-            self.spare = []
+        self.pair_memory = StructMemory()
+        self.heap_memory = StructMemory()
+        self.due_memory = StructMemory()
+        self.spare_memory = StructMemory()
         self.grow(16)
 
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
-        if cython.compiled:
-            pairs: cython.schar[::1] = grown(self.pair_bytes, n_pairs * cython.sizeof(Queued))
-            size: cython.Py_ssize_t = cython.sizeof(Entry)
-            heap: cython.schar[::1] = grown(
-                self.heap_bytes, n_pairs * size, n_kept=self.n_heap * size
-            )
-            size = cython.sizeof(Due)
-            due: cython.schar[::1] = grown(self.due_bytes, n_pairs * size, n_kept=self.n_due * size)
-            spare: cython.schar[::1] = grown(self.spare_bytes, n_pairs * size, n_kept=0)
-            self.pair_bytes = pairs
-            self.heap_bytes = heap
-            self.due_bytes = due
-            self.spare_bytes = spare
-            self.at = cython.cast(cython.pointer(Queued), cython.address(pairs[0]))
-            self.heap = cython.cast(cython.pointer(Entry), cython.address(heap[0]))
-            self.due = cython.cast(cython.pointer(Due), cython.address(due[0]))
-            self.spare = cython.cast(cython.pointer(Due), cython.address(spare[0]))
-        else:
-            self.at += structs(Queued, n_pairs - self.n_pairs)
-            self.heap += structs(Entry, n_pairs - self.n_pairs)
-            self.due += structs(Due, n_pairs - self.n_pairs)
-            self.spare += structs(Due, n_pairs - self.n_pairs)
+        self.at = cython.cast(
+            cython.pointer(Queued), self.pair_memory.grow(cython.sizeof(Queued), n_pairs)
+        )
+        self.heap = cython.cast(
+            cython.pointer(Entry),
+            self.heap_memory.grow_and_keep(cython.sizeof(Entry), n_pairs, self.n_heap),
+        )
+        self.due = cython.cast(
+            cython.pointer(Due),
+            self.due_memory.grow_and_keep(cython.sizeof(Due), n_pairs, self.n_due),
+        )
+        self.spare = cython.cast(
+            cython.pointer(Due), self.spare_memory.grow_and_keep(cython.sizeof(Due), n_pairs, 0)
+        )
         self.start = zeros(INT, n_pairs + 1)
         self.n_pairs = n_pairs
 
@@ -271,7 +258,7 @@ class ImpactQueue:
                 start[k] -= 1
                 copy_due(self.spare, start[k], self.due, n)
             self.due, self.spare = self.spare, self.due
-            self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
+            self.due_memory, self.spare_memory = self.spare_memory, self.due_memory
         self._sort_run(0, self.n_due)
         for n in range(self.n_due):
             self.at[self.due[n].pair].place = n

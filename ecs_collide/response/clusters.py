@@ -45,7 +45,8 @@ body in no cluster needs no test.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, struct
-from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, zeros
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion, rounding_of_faces
@@ -119,7 +120,7 @@ class Clusters(SharedMotion):
     # separate array, because the search for a root reads nothing else
     parent: cython.int[::1]
     nodes: cython.pointer[Node]
-    bytes: cython.schar[::1]
+    memory: StructMemory
     node_of: cython.int[:, ::1]
     unwritten: cython.int[::1]
     live: cython.int[::1]
@@ -139,10 +140,7 @@ class Clusters(SharedMotion):
         self.to_examine = zeros(LONG, 1)
         self.axes_to_examine = zeros(BYTE, 1)
         self.node_of = zeros(INT, 1, bodies.dim)
-        if cython.compiled:
-            self.bytes = zeros(BYTE, 0)
-        else:
-            self.nodes = []
+        self.memory = StructMemory()
         self.parent = self.unwritten = self.live = self.free = zeros(INT, 0)
         self._make_room(16)
         self.nodes[0].anchor = -1
@@ -153,12 +151,9 @@ class Clusters(SharedMotion):
         self.unwritten = grown(self.unwritten, n_nodes)
         self.live = grown(self.live, n_nodes)
         self.free = grown(self.free, n_nodes)
-        if cython.compiled:
-            nodes: cython.schar[::1] = grown(self.bytes, n_nodes * cython.sizeof(Node))
-            self.bytes = nodes
-            self.nodes = cython.cast(cython.pointer(Node), cython.address(nodes[0]))
-        else:
-            self.nodes += structs(Node, n_nodes - self.capacity)
+        self.nodes = cython.cast(
+            cython.pointer(Node), self.memory.grow(cython.sizeof(Node), n_nodes)
+        )
         self.capacity = n_nodes  # last, because an array may fail to grow
 
     def set_rows(self, n_rows: cython.Py_ssize_t):

@@ -11,8 +11,9 @@ held body anchors.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, struct
-from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import Custom
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
@@ -97,16 +98,14 @@ class ContactGraph:
     pairs: PairTable
     clusters: Clusters
     n_links: cython.Py_ssize_t  # the number of the last link; 0 stands for none
-    link_room: cython.Py_ssize_t
-    link_bytes: cython.schar[::1]
+    link_memory: StructMemory
     links: cython.pointer[Link]
     # the component, on one axis
     axis: cython.int
     n_members: cython.Py_ssize_t
-    member_room: cython.Py_ssize_t
-    member_bytes: cython.schar[::1]
+    member_memory: StructMemory
     members: cython.pointer[Member]
-    neighbour_bytes: cython.schar[::1]
+    neighbour_memory: StructMemory
     neighbours: cython.pointer[Neighbour]
     n_ends: cython.int  # ends of links at members: one if a single body has met a single anchor
     component: cython.longlong  # its number
@@ -126,39 +125,28 @@ class ContactGraph:
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
         self.found = zeros(INT, 16)
-        if cython.compiled:
-            self.link_bytes = self.neighbour_bytes = self.member_bytes = zeros(BYTE, 0)
-        else:
-            self.links = []
-            self.neighbours = []
-            self.members = []
+        self.link_memory = StructMemory()
+        self.neighbour_memory = StructMemory()
+        self.member_memory = StructMemory()
         self._make_room(16)
         self._make_room_for_members(16)
 
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for links up to number `n` - 1, each with two ends."""
         self.waiting = grown(self.waiting, n)
-        if cython.compiled:
-            ends: cython.schar[::1] = grown(self.neighbour_bytes, 2 * n * cython.sizeof(Neighbour))
-            links: cython.schar[::1] = grown(self.link_bytes, n * cython.sizeof(Link))
-            self.neighbour_bytes = ends
-            self.neighbours = cython.cast(cython.pointer(Neighbour), cython.address(ends[0]))
-            self.link_bytes = links
-            self.links = cython.cast(cython.pointer(Link), cython.address(links[0]))
-        else:
-            self.neighbours += structs(Neighbour, 2 * (n - self.link_room))
-            self.links += structs(Link, n - self.link_room)
-        self.link_room = n  # last, because an array may fail to grow
+        self.neighbours = cython.cast(
+            cython.pointer(Neighbour), self.neighbour_memory.grow(cython.sizeof(Neighbour), 2 * n)
+        )
+        # Last, because its room counts, and an array may fail to grow.
+        self.links = cython.cast(
+            cython.pointer(Link), self.link_memory.grow(cython.sizeof(Link), n)
+        )
 
     def _make_room_for_members(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` members."""
-        if cython.compiled:
-            members: cython.schar[::1] = grown(self.member_bytes, n * cython.sizeof(Member))
-            self.member_bytes = members
-            self.members = cython.cast(cython.pointer(Member), cython.address(members[0]))
-        else:
-            self.members += structs(Member, n - self.member_room)
-        self.member_room = n
+        self.members = cython.cast(
+            cython.pointer(Member), self.member_memory.grow(cython.sizeof(Member), n)
+        )
 
     def make_room_for_nodes(self) -> cython.void:
         """Make room for all nodes of the clusters."""
@@ -180,8 +168,8 @@ class ContactGraph:
         presses: cython.bint,
     ) -> cython.void:
         """Add a link between two nodes, or 0 for the body in row `anchor` that keeps its velocity."""
-        if self.n_links + 1 == self.link_room:
-            self._make_room(2 * self.link_room)
+        if self.n_links + 1 == self.link_memory.room:
+            self._make_room(2 * self.link_memory.room)
         one: cython.Py_ssize_t = self.clusters.nodes[low].body if low else anchor
         other: cython.Py_ssize_t = self.clusters.nodes[high].body if high else anchor
         k: cython.int = self.clusters.nodes[low or high].axis
@@ -255,7 +243,7 @@ class ContactGraph:
         n: cython.Py_ssize_t = self.n_members
         mass: cython.double = self.bodies.mass[self.clusters.nodes[node].body]
 
-        if n == self.member_room:
+        if n == self.member_memory.room:
             self._make_room_for_members(2 * n)
         self.component_of[node] = self.component
         self.member_of[node] = n
@@ -395,7 +383,7 @@ class ContactGraph:
         """Put a link on the ring, if it is not there."""
         if not self.links[e].waits:
             self.links[e].waits = 1
-            self.waiting[(self.first_waiting + self.n_waiting) % self.link_room] = e
+            self.waiting[(self.first_waiting + self.n_waiting) % self.link_memory.room] = e
             self.n_waiting += 1
 
     @cython.cfunc
@@ -404,7 +392,7 @@ class ContactGraph:
         """Take the first link off the ring."""
         e: cython.Py_ssize_t = self.waiting[self.first_waiting]
 
-        self.first_waiting = (self.first_waiting + 1) % self.link_room
+        self.first_waiting = (self.first_waiting + 1) % self.link_memory.room
         self.n_waiting -= 1
         self.links[e].waits = 0
         return e

@@ -17,8 +17,9 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import ReadOnly, cython, struct
-from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import INF, ResponseCode
+from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -81,10 +82,8 @@ class CoulombFriction:
     n_rubbed: cython.Py_ssize_t
     contacts: cython.pointer[Rubbing]
     rubbed: cython.pointer[Rubbed]  # from 1
-    contact_bytes: cython.schar[::1]
-    rubbed_bytes: cython.schar[::1]
-    contact_room: cython.Py_ssize_t
-    rubbed_room: cython.Py_ssize_t
+    contact_memory: StructMemory
+    rubbed_memory: StructMemory
     # (n_pairs or fewer,): the last instant in which a pair was added
     added_in: cython.longlong[::1]
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
@@ -101,34 +100,22 @@ class CoulombFriction:
         self.impact = impact
         self.added_in = zeros(LONG, 1)
         self.place_of = zeros(INT, 1, self.bodies.dim)
-        if cython.compiled:
-            self.contact_bytes = zeros(BYTE, 0)
-            self.rubbed_bytes = zeros(BYTE, 0)
-        else:
-            self.contacts = []
-            self.rubbed = []
+        self.contact_memory = StructMemory()
+        self.rubbed_memory = StructMemory()
         self._grow_contacts(8)
         self._grow_rubbed(16)
 
     def _grow_contacts(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more contacts."""
-        if cython.compiled:
-            contacts: cython.schar[::1] = grown(self.contact_bytes, room * cython.sizeof(Rubbing))
-            self.contact_bytes = contacts
-            self.contacts = cython.cast(cython.pointer(Rubbing), cython.address(contacts[0]))
-        else:
-            self.contacts += structs(Rubbing, room - self.contact_room)
-        self.contact_room = room
+        self.contacts = cython.cast(
+            cython.pointer(Rubbing), self.contact_memory.grow(cython.sizeof(Rubbing), room)
+        )
 
     def _grow_rubbed(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more bodies on an axis."""
-        if cython.compiled:
-            rubbed: cython.schar[::1] = grown(self.rubbed_bytes, room * cython.sizeof(Rubbed))
-            self.rubbed_bytes = rubbed
-            self.rubbed = cython.cast(cython.pointer(Rubbed), cython.address(rubbed[0]))
-        else:
-            self.rubbed += structs(Rubbed, room - self.rubbed_room)
-        self.rubbed_room = room
+        self.rubbed = cython.cast(
+            cython.pointer(Rubbed), self.rubbed_memory.grow(cython.sizeof(Rubbed), room)
+        )
 
     # -- while the normal parts are resolved --
 
@@ -166,7 +153,7 @@ class CoulombFriction:
         if i >= self.place_of.shape[0]:
             self.place_of = grown(self.place_of, self.bodies.capacity)
         at = self.n_rubbed + 1
-        if at >= self.rubbed_room:
+        if at >= self.rubbed_memory.room:
             self._grow_rubbed(2 * at)
         self.n_rubbed = at
         self.place_of[i, k] = at
@@ -200,7 +187,7 @@ class CoulombFriction:
         if self.added_in[p] == self.clusters.instant:
             return friction > 0.0  # rounding, or another friction, has made it meet again
         self.added_in[p] = self.clusters.instant
-        if at >= self.contact_room:
+        if at >= self.contact_memory.room:
             self._grow_contacts(2 * at)
         self.n = at + 1
         self.contacts[at].pair = p
