@@ -37,9 +37,14 @@ def with_slots(kind: type[_T], **methods: Callable[..., Any]) -> type[_T]:
 _OF_A_DICTIONARY = ("__dict__", "__weakref__")  # the descriptors that slots replace
 
 # The zero of each C type of a field, or of an array field of known length.
-_ZEROS: dict[str, Any] = {"double": 0.0, "bint": False, "pointer": None} | dict.fromkeys(
-    ("int", "uint", "longlong", "ulonglong", "Py_ssize_t", "size_t", "short", "schar"), 0
-)
+_ZEROS: dict[str, Any] = {
+    "double": 0.0,
+    "bint": False,
+    **dict.fromkeys(
+        ("int", "uint", "longlong", "ulonglong", "Py_ssize_t", "size_t", "short", "schar"), 0
+    ),
+    **dict.fromkeys(("pointer", "p_double", "p_float", "p_int"), None),
+}
 _FIELD = re.compile(r"(?:Public\[|ReadOnly\[)?cython\.(\w+)(?:\[[A-Z]\w+\])?(\[[\d, ]+\])?\]?")
 
 
@@ -90,9 +95,13 @@ def pointer(kind: type[_T]) -> type[_T]:
     return kind
 
 
-def cast(_kind: object, value: _T) -> _T:
-    """Return a value as it is."""
-    return value
+def cast(kind: object, value: Any) -> Any:
+    """Return a number as a whole one if C would cut it, any other value as it is."""
+    return builtins.int(value) if kind is int else value
+
+
+def address(_item: object) -> None:
+    """Return None: only functions that do nothing in pure Python take an address."""
 
 
 class _Type:
@@ -102,8 +111,8 @@ class _Type:
         return self
 
 
-double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = short = _Type()
-p_double = p_float = p_int = p_longlong = p_void = void = _Type()
+int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = short = _Type()
+double = float = p_double = p_float = p_int = p_longlong = p_void = void = _Type()
 
 
 class IntFlag:

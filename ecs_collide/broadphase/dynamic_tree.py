@@ -242,12 +242,9 @@ class Tree:
         least: cython.Py_ssize_t = 0
         greatest: cython.Py_ssize_t = -1
 
-        if not cython.compiled:
-            least, greatest = min(items, default=0), max(items, default=-1)
-        else:
-            for i in range(items.shape[0]):
-                least = min(least, items[i])
-                greatest = max(greatest, items[i])
+        for i in range(items.shape[0]):
+            least = min(least, items[i])
+            greatest = max(greatest, items[i])
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))

@@ -56,9 +56,7 @@ def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
 
 def whole(number: cython.double) -> cython.longlong:
     """Return a float that is a whole number as an int."""
-    if cython.compiled:
-        return cython.cast(cython.longlong, number)
-    return int(number)
+    return cython.cast(cython.longlong, number)
 
 
 @cython.final

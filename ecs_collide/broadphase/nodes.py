@@ -72,42 +72,23 @@ class Nodes:
     cut_box: cython.double[54]
 
     def __init__(self, dim: cython.Py_ssize_t) -> None:
-        if not cython.compiled:
-            self.box = []
-            self.spare_box = []
-            self.build_box = []
-            self.lanes = None
-            self.origin = []
-            self.child = []
-            self.count = []
-            self.level = []
-            self.place = []
-            self.stale = []
-            self.changed = []
-            self.place_of = []
-            self.is_changed = []
-            self.spread = [0.0] * 9
-            self.order = [0] * 9
-            self.cut_child = [0] * 9
-            self.cut_box = [0.0] * 54
         self.dim = dim
         self.first_free = -1
 
     def __dealloc__(self) -> None:
-        if cython.compiled:
-            free(self.box)
-            free(self.spare_box)
-            free(self.build_box)
-            free(self.lanes)
-            free(self.origin)
-            free(self.child)
-            free(self.count)
-            free(self.level)
-            free(self.place)
-            free(self.stale)
-            free(self.changed)
-            free(self.place_of)
-            free(self.is_changed)
+        free(self.box)
+        free(self.spare_box)
+        free(self.build_box)
+        free(self.lanes)
+        free(self.origin)
+        free(self.child)
+        free(self.count)
+        free(self.level)
+        free(self.place)
+        free(self.stale)
+        free(self.changed)
+        free(self.place_of)
+        free(self.is_changed)
 
     @cython.inline
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
@@ -148,7 +129,9 @@ class Nodes:
         room = max(room * 5 // 4, 2 * old)
         self.box = _grown_doubles(self.box, 16 * dim * room)
         self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
-        self.lanes = _grown_floats(self.lanes, 16 * dim * room)
+        self.lanes = cython.cast(
+            cython.p_float, _resized(self.lanes, 16 * dim * room, cython.sizeof(cython.float))
+        )
         self.origin = _grown_doubles(self.origin, dim * room)
         self.child = _grown_ints(self.child, WIDTH * room)
         self.count = _grown_ints(self.count, room)
@@ -173,11 +156,7 @@ class Nodes:
     def free_spare(self) -> cython.void:
         """Free `spare_box`."""
         self.spare_room = 0
-        if cython.compiled:
-            free(self.spare_box)
-            self.spare_box = cython.NULL
-        else:
-            self.spare_box = []
+        self.spare_box = cython.cast(cython.p_double, _resized(self.spare_box, 0, 0))
 
     def allocate(self, level: cython.int) -> cython.int:
         """Allocate a node without children on a level.  There must be room for it."""
@@ -259,10 +238,9 @@ class Nodes:
             own: cython.Py_ssize_t = 2 * dim * self.place[node]
             fits = True
             for k in range(dim):
-                if cython.compiled:
-                    lane: cython.Py_ssize_t = 16 * (dim * node + k) + (place & 7)
-                    self.lanes[lane] = box[at + k] - self.origin[dim * node + k]
-                    self.lanes[lane + 8] = box[at + dim + k] - self.origin[dim * node + k]
+                lane: cython.Py_ssize_t = 16 * (dim * node + k) + (place & 7)
+                self.lanes[lane] = box[at + k] - self.origin[dim * node + k]
+                self.lanes[lane + 8] = box[at + dim + k] - self.origin[dim * node + k]
                 if box[at + k] < box[own + k]:
                     box[own + k] = box[at + k]
                     fits = False
@@ -527,31 +505,22 @@ def _cost_of_both(
 
 def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
     """Return an array extended to `n` ints; the new ones are undefined."""
-    if not cython.compiled:
-        return old + [0] * (n - len(old))
-    new: cython.p_int = cython.cast(cython.p_int, realloc(old, n * cython.sizeof(cython.int)))
-    if new is cython.NULL:
-        raise MemoryError(f"no room for {n} ints of a tree")
-    return new
+    return cython.cast(cython.p_int, _resized(old, n, cython.sizeof(cython.int)))
 
 
 def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
     """Return an array lengthened to `n` doubles, which are not set yet."""
-    if not cython.compiled:
-        return old + [0.0] * (n - len(old))
-    new: cython.p_double = cython.cast(
-        cython.p_double, realloc(old, n * cython.sizeof(cython.double))
-    )
-    if new is cython.NULL:
-        raise MemoryError(f"no room for {n} doubles of a tree")
-    return new
+    return cython.cast(cython.p_double, _resized(old, n, cython.sizeof(cython.double)))
 
 
-def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
-    """Return an array lengthened to `n` floats; in pure Python nothing reads it."""
+def _resized(old: cython.p_void, n: cython.size_t, size: cython.size_t) -> cython.p_void:
+    """Return an array with room for `n` numbers of `size` bytes; NULL for none."""
     if not cython.compiled:
-        return old
-    new: cython.p_float = cython.cast(cython.p_float, realloc(old, n * cython.sizeof(cython.float)))
+        return [*(old or [])[:n], *[0] * (n - len(old or []))]
+    if n == 0:
+        free(old)
+        return cython.NULL
+    new: cython.p_void = realloc(old, n * size)
     if new is cython.NULL:
-        raise MemoryError(f"no room for {n} floats of a tree")
+        raise MemoryError(f"no room for {n} numbers of a tree")
     return new

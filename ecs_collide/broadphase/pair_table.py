@@ -240,9 +240,6 @@ class PairTable:
         The order of the list depends on the trees, so no result may depend on it.  A loop may find
         an extreme, queue by a key, or do things that do not affect each other.
         """
-        if not cython.compiled:
-            at = self.at[pair]
-            return (at.next_of_first if at.first == row else at.next_of_second) - 1
         # No branch, because the processor would mispredict every other one.
         is_first: cython.int = self.at[pair].first == row
         second: cython.int = self.at[pair].next_of_second

@@ -315,9 +315,7 @@ class BulkRebuild:
 @cython.inline
 def _cell(x: cython.double, last: cython.int) -> cython.int:
     """Return a number >= 0 rounded down, at most `last`."""
-    if cython.compiled:
-        return min(cython.cast(cython.int, x), last)
-    return min(int(x), last)
+    return min(cython.cast(cython.int, x), last)
 
 
 @cython.inline

@@ -379,7 +379,7 @@ class Bodies:
     @cython.inline
     def _are_flat(self, rows: cython.longlong[::1]) -> cython.bint:
         """Return whether compiled code may take both axes of 2D side by side."""
-        return cython.compiled and self.dim == 2 and rows.shape[0] > 0
+        return self.dim == 2 and rows.shape[0] > 0
 
     @cython.ccall
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:

@@ -34,6 +34,7 @@ class Controls:
     restitution_rule: Public[cython.schar[::1]]
     friction_rule: Public[cython.schar[::1]]
     rank: Public[cython.longlong[::1]]
+    direction: cython.double[3]  # of a body that is faster than its maximum speed
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -105,7 +106,6 @@ class Controls:
         is too great, the velocity is scaled to the maximum or slightly below, so that a second
         call changes nothing.
         """
-        direction: cython.double[3]
         part: cython.double = 1.0
         less: cython.double = HALF_ULP
 
@@ -115,12 +115,10 @@ class Controls:
         most: cython.double = self.limit[i]
         if not by_speed or most == INF or not _speed(velocity, i, self.dim) > most:
             return
-        if not cython.compiled:
-            direction = [0.0] * 3
-        speed: cython.double = _direction(velocity, i, self.dim, direction)
+        speed: cython.double = _direction(velocity, i, self.dim, self.direction)
         while True:
             for k in range(self.dim):
-                velocity[i, k] = most * part * (direction[k] / speed) + 0.0
+                velocity[i, k] = most * part * (self.direction[k] / speed) + 0.0
             if not _speed(velocity, i, self.dim) > most:
                 break
             part = 1.0 - less

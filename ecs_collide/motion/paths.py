@@ -1,6 +1,6 @@
 """Paths and bounds of moving bodies in 2D, computed in every step.
 
-Compiled kernels take these functions from `motion/paths.h`.  Pure Python does not call them.
+Compiled kernels take these functions from `motion/paths.h`.
 """
 
 from __future__ import annotations

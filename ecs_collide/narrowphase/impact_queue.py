@@ -18,8 +18,6 @@ Invariant: `place` of a queued pair is its index in `heap` or `due`, as `Pair.wh
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ecs_collide._kernel import IntEnum, Public, cython, struct
 from ecs_collide._kernel.arrays import INT, grown, zeros
 from ecs_collide._kernel.constants import INF
@@ -242,9 +240,7 @@ class ImpactQueue:
         last: cython.int = 0
 
         self.is_sorted = True
-        if not cython.compiled:  # Python's own sort leaves only entries of one place to compare
-            self.due[: self.n_due] = sorted(self.due[: self.n_due], key=attrgetter("place"))
-        elif not self.by_distance:
+        if not self.by_distance:
             for n in range(self.n_due):
                 last = max(last, self._last_of(n))
             for k in range(last + 1):

@@ -29,6 +29,7 @@ from ecs_collide.components.attributes import (
     taken_number,
     write_number,
 )
+from ecs_collide.motion.bodies import flat
 from ecs_collide.sync.slots import (
     Slots,
     slots_bind,
@@ -41,7 +42,6 @@ from ecs_collide.sync.slots import (
     slots_new,
     slots_read,
     slots_use,
-    take_rows,
 )
 from ecs_collide.sync.undo import Undo
 
@@ -138,8 +138,7 @@ class ComponentBinding:
         self.user = user
         if self.has_target:
             self.target = getattr(user, self.column.name)
-        if cython.compiled:
-            slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
+        slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the kernel's column to its default, for a body without the component."""
@@ -190,7 +189,7 @@ class ComponentBinding:
 
         With `writes`, known objects may be changed so that they do.
         """
-        if cython.compiled and self.items and rows.shape[0]:
+        if self.items and rows.shape[0]:
             slots_learn(self.slots, cython.address(rows[0]), rows.shape[0], writes)
 
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -200,11 +199,9 @@ class ComponentBinding:
         """
         differs: cython.bint = False
 
-        if cython.compiled and slots_hold(self.slots, i):
+        if self._holds_seen(i):
             return False
-        if not cython.compiled and self._holds_seen(i):
-            return False
-        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
+        if not slots_read(self.slots, i, self.numbers):
             self.read_by_name(i)
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
@@ -216,8 +213,14 @@ class ComponentBinding:
         return differs
 
     @cython.cfunc
+    @cython.inline
     def _holds_seen(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a component is known to hold its seen values, in pure Python."""
+        """Return whether a component is known to hold its seen values."""
+        return slots_hold(self.slots, i) if cython.compiled else self._equals_seen(i)
+
+    @cython.cfunc
+    def _equals_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the attributes of a component are its seen values, in pure Python."""
         item: object = self.items[i]
 
         if self.has_parts or (len(ROUNDED) > 0 and not self._keeps(item)):
@@ -255,9 +258,9 @@ class ComponentBinding:
     @cython.ccall
     def differs(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component, if there is one, holds other numbers than its seen values."""
-        if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):
+        if not self.is_cached(i) or slots_hold(self.slots, i):
             return False
-        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
+        if not slots_read(self.slots, i, self.numbers):
             return self.is_other(i)
         differs: cython.bint = False
         for k in range(self.width):
@@ -279,7 +282,7 @@ class ComponentBinding:
     @cython.ccall
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component differs from its seen values."""
-        if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):
+        if not self.is_cached(i) or slots_hold(self.slots, i):
             return False
         for k in range(self.width):
             value = read_number(self.items[i], self.names[k], None)
@@ -304,8 +307,7 @@ class ComponentBinding:
             if type(value) is not float and (not cython.compiled or isinstance(value, float)):
                 value = _number(value)  # C converts others on assignment
             self.numbers[k] = value
-            if cython.compiled:
-                slots_forget(self.slots, i, k)
+            slots_forget(self.slots, i, k)
 
     def _keeps(self, item: object) -> cython.bint:
         """Return whether the attributes of a component store numbers unchanged."""
@@ -348,14 +350,11 @@ class ComponentBinding:
             return
         if self.written.shape[0] < n_rows:
             self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
-        if cython.compiled and n_rows > 0:
-            take_rows(
-                cython.address(self.seen[0, 0]), cython.address(self.written[0, 0]),
-                cython.address(rows[0]), n_rows, self.width,
-            )  # fmt: skip
-        for n in range(0 if cython.compiled else n_rows):
+        seen: cython.p_double = flat(self.seen)
+        written: cython.p_double = flat(self.written)
+        for n in range(n_rows):
             for k in range(self.width):
-                self.written[n, k] = self.seen[rows[n], k]
+                written[self.width * n + k] = seen[self.width * rows[n] + k]
         self.undo.stored.append(self)
 
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:

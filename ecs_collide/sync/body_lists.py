@@ -7,7 +7,6 @@ whether there is anything to do for the registry besides reading and writing com
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
-from bisect import bisect_right
 from operator import index
 from typing import Any
 
@@ -53,8 +52,6 @@ class RowOf:
                 return row
         if n and id > self.ids[n - 1]:  # as most new entities
             return -1
-        if not cython.compiled:
-            place, n = max(bisect_right(self.ids, id) - 1, 0), min(n, 1)
         while n > 1:  # the entity is not beyond the `n` places from `place` on
             half: cython.Py_ssize_t = n >> 1
             place += half if self.ids[place + half] <= id else 0

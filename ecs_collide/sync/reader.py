@@ -750,7 +750,7 @@ class ComponentReader:
         n = -1
         while True:
             n += 1
-            if cython.compiled and n < rows.shape[0] and not self.converts:
+            if n < rows.shape[0] and not self.converts:
                 n = write_run(
                     position.slots, velocity.slots, cython.address(b.has[0]),
                     Has.VELOCITY, Has.GROWTH, cython.address(rows[0]), n, rows.shape[0],
@@ -792,7 +792,7 @@ class ComponentReader:
         velocity: cython.p_double = flat(b.velocity)
         low: cython.p_double = flat(b.tight_min)
         high: cython.p_double = flat(b.tight_max)
-        if cython.compiled and self.dim == 2 and rows.shape[0] > 0:
+        if self.dim == 2 and rows.shape[0] > 0:
             n_done = find_boxes(
                 cython.address(rows[0]), rows.shape[0], centre, half, seen_half, velocity, low, high,
                 SAFE_LIMIT,

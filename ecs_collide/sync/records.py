@@ -43,12 +43,10 @@ class ComponentRecords:
         self.items = []
         self.is_exact = True
         self.width = len(names)
-        if cython.compiled:
-            self.slots = slots_new(type, names)
+        self.slots = slots_new(type, names)
 
     def __dealloc__(self):
-        if cython.compiled:
-            slots_free(self.slots)
+        slots_free(self.slots)
 
     @cython.ccall
     def read(self, numbers: cython.double[::1], start: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -72,7 +70,7 @@ class ComponentRecords:
             return -1
         while True:
             i += 1
-            if cython.compiled and i < len(self.items):
+            if i < len(self.items):
                 i = fields_read(self.slots, self.items, i, cython.address(numbers[start]))
             if i >= len(self.items):
                 return -1
@@ -99,7 +97,7 @@ class ComponentRecords:
             return
         while True:
             i += 1
-            if cython.compiled and not self.whole and i < len(items):
+            if i < len(items) and not self.whole:
                 i = fields_write(self.slots, items, i, cython.address(numbers[start]))
             if i >= len(items):
                 return

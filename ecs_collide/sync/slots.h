@@ -560,19 +560,6 @@ static inline Py_ssize_t write_run(const Slots *first, const Slots *second, cons
     return n;
 }
 
-/* Copy the numbers of `rows` into the rows of an array. */
-static inline void take_rows(const double *from, double *to, const long long *rows,
-                             Py_ssize_t n_rows, Py_ssize_t width)
-{
-    if (width == 2) {
-        for (Py_ssize_t n = 0; n < n_rows; ++n)
-            memcpy(to + 2 * n, from + 2 * rows[n], 2 * sizeof(double));
-        return;
-    }
-    for (Py_ssize_t n = 0; n < n_rows; ++n)
-        memcpy(to + width * n, from + width * rows[n], (size_t)width * sizeof(double));
-}
-
 static inline int same_bits(const double *one, const double *other, Py_ssize_t n)
 {
     unsigned long long here, there, differs = 0;

@@ -38,10 +38,6 @@ cdef extern from "ecs_collide/sync/slots.h":
         const Slots *first, const Slots *second, const signed char *has, int second_mark, int stop,
         const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
     ) except -1
-    void take_rows(
-        const double *source, double *target, const long long *rows, Py_ssize_t n_rows,
-        Py_ssize_t width
-    ) noexcept
     Py_ssize_t fields_read(Slots *slots, list items, Py_ssize_t n, double *numbers) noexcept
     bint fields_numbers(Slots *slots, object item, double *numbers) noexcept
     bint fields_false(Slots *slots, object item) noexcept

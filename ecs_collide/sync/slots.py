@@ -1,7 +1,7 @@
 """Components whose attributes are slots, read and written in place.
 
-Compiled kernels take these functions from `sync/slots.h`.  In pure Python they do nothing and
-return a falsy value, and the caller reads and writes attributes by name.
+Compiled kernels take these functions from `sync/slots.h`.  In pure Python they do nothing, and the
+caller reads and writes attributes by name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,24 @@ def _do_nothing(*arguments: object) -> None:
 slots_new = slots_free = slots_make_room = slots_use = slots_cache = slots_forget = slots_learn = (
     slots_bind
 ) = _do_nothing
-watch_run = pair_run = write_run = take_rows = slots_hold = slots_read = slots_write = (
-    fields_read
-) = fields_write = fields_numbers = fields_false = same_bits = _do_nothing
+watch_run = pair_run = slots_hold = slots_read = slots_write = fields_numbers = fields_false = (
+    same_bits
+) = _do_nothing
+
+
+def write_run(
+    _first: Slots, _second: Slots, _has: None, _mark: int, _stop: int, _rows: None, n: int, _n: int
+) -> int:
+    """Return n: the caller writes the component in the row at that place, and all others."""
+    return n
+
+
+def fields_read(_slots: Slots, _items: list[Any], n: int, _numbers: None) -> int:
+    """Return n: the caller reads that item, and all others."""
+    return n
+
+
+fields_write = fields_read
 
 
 def place_of_type(types: list[type], type: type) -> int:
