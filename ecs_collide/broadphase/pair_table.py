@@ -378,8 +378,8 @@ class PairTable:
 
     @cython.inline
     def is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a pair are kept apart."""
-        return self.at[p].state == SOLID
+        """Return whether the bodies of a pair are kept apart, which ends if one is deleted."""
+        return self.at[p].state == SOLID and not self.at[p].is_withdrawn
 
     @cython.inline
     def crosses(self, p: cython.Py_ssize_t) -> cython.bint:

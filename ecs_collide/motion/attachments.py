@@ -158,7 +158,7 @@ class Attachments:
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Update the path of row i if it is an attached box and its owner has turned."""
         b: Bodies = self.bodies
-        j: cython.Py_ssize_t = b.rare.owner[i]
+        j: cython.Py_ssize_t = b.rare.owner[i] if self.n else -1
 
         if j < 0 or not b.is_marked[j]:
             return
@@ -169,14 +169,15 @@ class Attachments:
 
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Update the paths of all boxes of the body in row j."""
-        n: cython.Py_ssize_t = self.head[j]
+        n: cython.Py_ssize_t = self.head[j] if self.n else -1
+
         while n >= 0:
             self.follow(n)
             n = self.next[n]
 
     def lead_turned(self) -> cython.void:
         """Update the paths of the boxes of all bodies that have turned."""
-        n_turned: cython.Py_ssize_t = self.bodies.n_turned
+        n_turned: cython.Py_ssize_t = self.bodies.n_turned if self.n else 0
 
         for n in range(n_turned):
             self.lead(self.bodies.turned[n])

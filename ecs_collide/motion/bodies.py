@@ -350,6 +350,11 @@ class Bodies:
         """Return the velocity of a body's path on an axis: its velocity and its drift."""
         return self.velocity[i, k] + self.drift[i, k] if self.any_drift else self.velocity[i, k]
 
+    @cython.inline
+    def kept_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body; of one on hold, the one that it gets back."""
+        return self.saved_motion[i, k] if self.on_hold[i] else self.velocity[i, k]
+
     def end_drift(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """End the drift of a body on an axis at time `t`; return whether it had one."""
         side: cython.int = self.rare.translation_side[i]

@@ -309,7 +309,7 @@ class ContactsInStep:
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
-        if b.rare.any_slope and self.correction.slopes.find(i, j):
+        if self.correction.slopes.find(i, j):
             return self.correction.slopes.time_to_parting(now, self.pairs, p)
         for k in range(b.dim):
             centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1

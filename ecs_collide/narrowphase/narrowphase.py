@@ -289,7 +289,7 @@ class Narrowphase:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if b.rare.any_slope and self.step.slopes.find(i, j):
+        if self.step.slopes.find(i, j):
             return False
         if b.wraps or b.any_resize or not self.sweeper.press(
             b.flat_path, b.n_path * i, b.n_path * j,
@@ -335,12 +335,8 @@ class Narrowphase:
         k: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
 
-        two: cython.double = b.velocity[j, k]
-        one: cython.double = b.velocity[i, k]
-
-        if b.any_resize:
-            two += sign * b.growth[j, k]
-            one -= sign * b.growth[i, k]
+        two: cython.double = b.velocity[j, k] + sign * b.growth[j, k]
+        one: cython.double = b.velocity[i, k] - sign * b.growth[i, k]
         speed: cython.double = (two - one) * sign
         return (speed if speed > 0.0 else 0.0) + 0.0  # 0 for faces that close by rounding alone
 
@@ -393,13 +389,7 @@ class Narrowphase:
 
         if touch != KEEPS and self.pairs.impact[p].tick < self.step.instant_tick:
             return False
-        closing: cython.double = b.motion_of(self.pairs.at[p].second, k) - b.motion_of(
-            self.pairs.at[p].first, k
-        )
-        if face < 0:
-            closing = -closing
-        if b.any_resize:
-            closing = self._closing_of_faces(p, k, closing)
+        closing: cython.double = self._closing_of_faces(p, k, face)
         if closing > 0.0:
             return False
         if closing < 0.0 and touch != OVERLAPS:
@@ -411,16 +401,24 @@ class Narrowphase:
                 self.pairs.mark_clear(p)
         return True
 
+    @cython.cfunc
+    @cython.inline
     def _closing_of_faces(
-        self, p: cython.Py_ssize_t, k: cython.int, closing: cython.double
+        self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return the closing speed of touching faces from the one of the centres, both per step.
+        """Return how much the faces of a pair close on an axis in a step; `sign` as of the normal.
 
         Resizing faces whose closing is due to rounding alone have 0.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
+        closing: cython.double = b.motion_of(j, k) - b.motion_of(i, k)
+
+        if sign < 0:
+            closing = -closing
+        if not b.any_resize:
+            return closing
         bound: cython.double = rounding_of_faces(
             abs(b.motion_of(i, k)) + abs(b.motion_of(j, k)),
             abs(b.resize_of(i, k)) + abs(b.resize_of(j, k)),
@@ -480,9 +478,7 @@ class Narrowphase:
     @cython.inline
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is due already or cannot have impacts, so needs no sweep."""
-        if self.pairs.at[p].state != SOLID or self.pairs.at[p].is_withdrawn:
-            return True
-        return self.queue.is_due(p, self.step.now)
+        return not self.pairs.is_solid(p) or self.queue.is_due(p, self.step.now)
 
     def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
@@ -566,12 +562,8 @@ class Narrowphase:
             for k in range(b.dim):
                 numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
                 numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
-                numbers[n, N_SCALARS + 2 * b.dim + k] = (
-                    b.saved_motion[i, k] if b.on_hold[i] else b.velocity[i, k]
-                )
-                numbers[n, N_SCALARS + 3 * b.dim + k] = (
-                    b.saved_motion[j, k] if b.on_hold[j] else b.velocity[j, k]
-                )
+                numbers[n, N_SCALARS + 2 * b.dim + k] = b.kept_velocity(i, k)
+                numbers[n, N_SCALARS + 3 * b.dim + k] = b.kept_velocity(j, k)
             codes[n, FIRST] = b.ids[i]
             codes[n, SECOND] = b.ids[j]
             codes[n, RANK] = self.pairs.at[p].rank
@@ -634,13 +626,7 @@ class Narrowphase:
         if is_slanted(self.pairs.impact[p].sign):
             i: cython.Py_ssize_t = self.pairs.at[p].first
             return self.step.slopes.closing(i, self.pairs.at[p].second, True) > 0.0
-        closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
-        closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
-        if self.pairs.impact[p].sign < 0:
-            closing = -closing
-        if self.bodies.any_resize:
-            closing = self._closing_of_faces(p, k, closing)
-        return closing > 0.0
+        return self._closing_of_faces(p, k, self.pairs.impact[p].sign) > 0.0
 
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.

@@ -13,7 +13,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
-from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
+from ecs_collide.broadphase.pair_table import CROSS, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.slopes import (
@@ -316,7 +316,7 @@ class PositionCorrection:
         axis: cython.int = 0
         n_close: cython.int = 0
 
-        if b.rare.any_slope and self.slopes.find(i, j):
+        if self.slopes.find(i, j):
             return self._place_at_slope(p)
         for k in range(b.dim):
             shift: cython.double = self.pairs.offset_of(p, k)
@@ -388,7 +388,7 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         shift: cython.double = self.pairs.offset_of(p, k)
 
-        if b.rare.any_slope and self.slopes.find(i, j) and self.slopes.is_open(k, self.sign):
+        if self.slopes.find(i, j) and self.slopes.is_open(k, self.sign):
             self.slopes.snap(self.pairs, p, is_slanted(self.sign))
         elif first_moves == 0:
             _snap_both(b, i, j, k, self.sign < 0)
@@ -417,11 +417,7 @@ class PositionCorrection:
     @cython.inline
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart and is not known to end apart."""
-        return (
-            not self.pairs.at[p].is_clear
-            and self.pairs.at[p].state == SOLID
-            and not self.pairs.at[p].is_withdrawn
-        )
+        return not self.pairs.at[p].is_clear and self.pairs.is_solid(p)
 
     def correct(self) -> cython.void:
         """Snap penetrating pairs apart, beginning at static and kinematic bodies."""

@@ -123,8 +123,13 @@ class Slopes:
                 return False
         return True
 
+    @cython.inline
     def find(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Find the line of two bodies; return False if they meet as boxes: none or both slope."""
+        return self.bodies.rare.any_slope and self.find_line(i, j)
+
+    def find_line(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Do the same in a world with slopes."""
         first: cython.bint = self.is_slope(i)
 
         if first == self.is_slope(j):

@@ -747,7 +747,7 @@ class Carriers:
         away: cython.double = 0.0
         sizes: cython.double = 0.0
 
-        if not b.rare.any_slope or not self.step.slopes.find(i, j):
+        if not self.step.slopes.find(i, j):
             return False
         for k in range(b.dim):
             part: cython.double = (b.velocity[i, k] - b.velocity[j, k]) * (

@@ -203,7 +203,7 @@ class Clusters(SharedMotion):
         """Note which bodies have merged in this instant, and share the kicks of their clusters."""
         for n in range(self.n_live):
             self._note_merge(self.live[n])
-        for n in range(self.n_live if self.gravity.is_on else 0):
+        for n in range(self.n_live):
             if self.parent[self.live[n]] == self.live[n]:
                 self._share_kick(self.live[n])
 
@@ -216,8 +216,7 @@ class Clusters(SharedMotion):
         if self.node_of[i, k] != node:
             return
         if self.nodes[root].anchor >= 0:
-            if self.gravity.is_on:
-                self.gravity.hold(i, k)
+            self.gravity.hold(i, k)
         elif self.merged_in[i, k] < self.first_instant:
             self.merged_in[i, k] = self.instant
 
@@ -230,8 +229,7 @@ class Clusters(SharedMotion):
 
         if self.nodes[root].lasts:
             self._split(root)
-        if self.gravity.is_on:
-            self._share_kick(root)
+        self._share_kick(root)
 
     def _split(self, root: cython.Py_ssize_t) -> cython.void:
         """Start the chords of a lasting cluster at this instant, and turn it to its momentum."""
@@ -292,7 +290,8 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = root
 
         if (
-            self.nodes[root].size <= 1
+            not self.gravity.is_on
+            or self.nodes[root].size <= 1
             or self.nodes[root].anchor >= 0
             or not self._kicks_differ(root)
         ):
@@ -339,12 +338,10 @@ class Clusters(SharedMotion):
 
     def end_step(self) -> cython.void:
         """Give the members of all lasting clusters their shared velocity."""
-        if self.gravity.is_on:
-            self._end_merges()
+        self._end_merges()
         for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
             if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
-                if self.gravity.is_on:
-                    self._share_kick(n)  # the last to join may fall since another instant
+                self._share_kick(n)  # the last to join may fall since another instant
                 self._share(n)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
@@ -411,7 +408,7 @@ class Clusters(SharedMotion):
 
         Friction, or `Stop`, would hold it up there, and so lift it.
         """
-        if self.gravity.is_on and change * self.gravity.takes_pull(i, k, self.step.now) < 0.0:
+        if change * self.gravity.takes_pull(i, k, self.step.now) < 0.0:
             self.let_fall(i, k)
 
     def let_fall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:

@@ -317,12 +317,7 @@ class ContactGraph:
         for at in range(self.members[n].first, self.members[n].end):
             if self.neighbours[at].member == other:
                 return False
-        return (
-            self.pairs.is_solid(p)
-            and not self.pairs.at[p].is_withdrawn
-            and self._is_plain(j)
-            and self._overlaps_beside(p)
-        )
+        return self.pairs.is_solid(p) and self._is_plain(j) and self._overlaps_beside(p)
 
     def _overlaps_beside(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the boxes of a pair share an area, so that their faces cannot pass."""

@@ -125,8 +125,7 @@ class Holding:
             b.saved_motion[i, k] = self.clusters.at_instant(
                 i, k, self.clusters.final_velocity(i, k)
             )
-            if self.clusters.gravity.is_on:
-                self.clusters.gravity.hold(i, k)
+            self.clusters.gravity.hold(i, k)
             b.saved_motion[i, b.dim + k] = b.growth[i, k]
             b.growth[i, k] = 0.0
             b.stop_growing(i, k)

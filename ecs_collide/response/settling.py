@@ -137,7 +137,7 @@ class Settling:
                 depth = least
                 best = 2 * k if self.region.high[k] - low == least else 2 * k + 1
                 face = low if best == 2 * k else high
-        if b.rare.any_slope and self.step.slopes.find(i, j):
+        if self.step.slopes.find(i, j):
             least = self.step.slopes.depth(self.step.pairs)
             k = self.step.slopes.up
             if least == 0.0:

@@ -212,12 +212,7 @@ class SlopeGroups:
             p: cython.Py_ssize_t = self.rows[c, PAIR]
             if self.rows[c, SOLUTION] != self.solution:
                 self.rows[c, SOLUTION] = self.solution
-                if (
-                    self.rows[c, STAYS]
-                    and self.pairs.is_solid(p)
-                    and not self.pairs.at[p].is_withdrawn
-                    and not self.bodies.on_hold[i]
-                ):
+                if self.rows[c, STAYS] and self.pairs.is_solid(p) and not self.bodies.on_hold[i]:
                     self.found[self.n_found] = c
                     self.n_found += 1
                 else:

@@ -22,7 +22,7 @@ from math import sqrt
 from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
-from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
+from ecs_collide.broadphase.pair_table import NOT_MET, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.faces import belt_velocity
 from ecs_collide.motion.gravity import Gravity
@@ -351,7 +351,7 @@ class SlopeResponse:
         c: PositionCorrection = self.correction
         j: cython.Py_ssize_t = self.pairs.partner(q, i)
 
-        if self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
+        if not self.pairs.is_solid(q):
             return False
         b.advance(i, self.step.now)
         b.advance(j, self.step.now)

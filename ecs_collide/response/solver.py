@@ -240,7 +240,6 @@ class Solver:
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
-        press: cython.double = 0.0
 
         self.counts_loss = not normal_only and (
             b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
@@ -256,8 +255,7 @@ class Solver:
         m.note_velocities()
         if self.counts_loss:
             self.tangential.store_velocities()
-        if self.clusters.gravity.is_on:
-            press = m.find_press()
+        press: cython.double = m.find_press()
         if b.rare.any_friction:
             self.friction.note_velocities()
         self.parting = 0.0

@@ -165,7 +165,7 @@ class Depenetration:
         """Return whether body i, whose box is the region, is inside of a body that pushes it out."""
         if not self._is_in_the_way(i, j):
             return False
-        if self.bodies.rare.any_slope and self.step.slopes.find(i, j):
+        if self.step.slopes.find(i, j):
             return self.step.slopes.depth(self.step.pairs) > 0.0
         return True
 
@@ -188,7 +188,7 @@ class Depenetration:
             way = (b.centre_of(j, k) + b.half_of(j, k)) - (b.centre_of(i, k) - b.half_of(i, k))
         else:
             way = (b.centre_of(i, k) + b.half_of(i, k)) - (b.centre_of(j, k) - b.half_of(j, k))
-        if not b.rare.any_slope or not self.step.slopes.find(i, j):
+        if not self.step.slopes.find(i, j):
             return way
         if self.step.slopes.up != k or self.step.slopes.out != sign:
             return way

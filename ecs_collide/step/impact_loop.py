@@ -176,6 +176,7 @@ class ImpactLoop:
         self.is_chosen = False
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
+        self.falling.n_splits = 0
 
     # -- take --
 
@@ -230,7 +231,6 @@ class ImpactLoop:
 
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
         """Resolve the taken impact if it is still due; return whether it must be handed over."""
-        b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
@@ -240,10 +240,8 @@ class ImpactLoop:
         if self.pairs.at[p].rank and self.narrowphase.waits(p):
             return False
         # Wake both now, because from here on all their pairs count.
-        if b.asleep[i] and b.dynamic[i]:
-            self.sleeping.wake_in_step(i)
-        if b.asleep[j] and b.dynamic[j]:
-            self.sleeping.wake_in_step(j)
+        self.sleeping.wake_met(i)
+        self.sleeping.wake_met(j)
         # If a body is held at a limit, the pair may no longer close.
         met: cython.bint = self._place(p)
         if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
@@ -334,8 +332,7 @@ class ImpactLoop:
         c: Broadphase = self.broadphase
         any_held: cython.bint = False
 
-        if self.attachments.n:
-            self.attachments.lead_turned()
+        self.attachments.lead_turned()
         for n in range(b.n_turned):
             i: cython.Py_ssize_t = b.turned[n]
             if self._hold_if_spent(i):
@@ -417,7 +414,6 @@ class ImpactLoop:
             and pairs.at[p].contact < BEGUN
             and pairs.at[p].met == NOT_MET
             and pairs.at[p].touch == NO_TOUCH
-            and not pairs.at[p].is_withdrawn
         )
 
     @cython.cfunc
@@ -460,9 +456,8 @@ class ImpactLoop:
         if self.clusters.n_unwritten:
             self.clusters.write_body(i)
             self.clusters.write_body(j)
-        if self.attachments.n:
-            self.attachments.follow_turned(i)
-            self.attachments.follow_turned(j)
+        self.attachments.follow_turned(i)
+        self.attachments.follow_turned(j)
         self.pairs.mark_fresh(p)
         return (
             stale
@@ -496,9 +491,8 @@ class ImpactLoop:
         lands: cython.bint = self.bodies.rare.any_carrier
 
         self.solver.impact.take(p)
-        if lands:
-            self.carriers.catch_up(i)
-            self.carriers.catch_up(j)
+        self.carriers.catch_up(i)
+        self.carriers.catch_up(j)
         if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
             gives_way: cython.bint = self.solver.weigh()
             if self.bodies.rare.any_friction and not gives_way and self.friction.add(p, lands):
@@ -758,7 +752,7 @@ class ImpactLoop:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self._join()
+        self.falling.join()
         if not self.pairs.at[p].is_withdrawn:
             self.event_buffer.codes[self.event, OUTCOME] = CROSSED
             self.n_resolutions -= 1
@@ -781,7 +775,7 @@ class ImpactLoop:
 
         self.pending = -1
         if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
-            self._join()
+            self.falling.join()
         elif default:
             if self._still_closes(p):
                 self._resolve(p, False, False)
@@ -839,11 +833,6 @@ class ImpactLoop:
             - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
 
-    def _join(self) -> cython.void:
-        """Restore the paths of a pair that was not resolved."""
-        if self.gravity.is_on:
-            self.falling.join()
-
     # -- resolve --
 
     def _resolve_as(
@@ -888,9 +877,8 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        if b.rare.any_carrier:
-            self.carriers.catch_up(i)
-            self.carriers.catch_up(j)
+        self.carriers.catch_up(i)
+        self.carriers.catch_up(j)
         if not (
             inelastic
             or gives_way
@@ -1046,17 +1034,13 @@ class ImpactLoop:
         sign: cython.int = self.pairs.impact[p].sign
         meets: cython.bint = self.pairs.impact[p].kind == IMPACT
         slants: cython.bint = is_slanted(sign)
-        resizes: cython.bint = b.any_resize
 
         for k in range(dim):
             centre: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
             other: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
-            half: cython.double = path[one + HALF]
-            half2: cython.double = path[two + HALF]
+            half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
             image: cython.double = other + self.pairs.offset_of(p, k)
-            if resizes:
-                half = max(0.0, half + path[one + RESIZE] * way1)
-                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
             low: cython.double = centre - half
             high: cython.double = centre + half
             other_low: cython.double = image - half2
@@ -1191,5 +1175,4 @@ class ImpactLoop:
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.step.now)
             self.bodies.end_path(i)
-            if self.attachments.n:
-                self.attachments.lead(i)
+            self.attachments.lead(i)

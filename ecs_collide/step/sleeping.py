@@ -503,6 +503,12 @@ class Sleeping:
 
     # -- within a step --
 
+    @cython.inline
+    def wake_met(self, i: cython.Py_ssize_t) -> cython.void:
+        """Prepare a dynamic body that may be asleep for an impact."""
+        if self.bodies.asleep[i] and self.bodies.dynamic[i]:
+            self.wake_in_step(i)
+
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == SleepState.ASLEEP:
