@@ -18,7 +18,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import PASSING, ContactRows
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.body_lists import RowOf
-from ecs_collide.sync.courses import is_amount, is_signed, nearest, read_vector
+from ecs_collide.sync.plain_numbers import is_amount, is_signed, nearest_widths, read_vector
 
 # The numbers of a zone.
 GRAVITY = 0
@@ -41,8 +41,7 @@ class ZoneTable:
     """
 
     dim: cython.int
-    wraps: cython.bint[3]
-    width: cython.double[3]
+    width: cython.double[3]  # of a world that wraps, or 0
     n: cython.Py_ssize_t
     numbers: cython.double[:, ::1]  # (room, 7)
     lows: cython.double[:, ::1]  # (room, 3)
@@ -58,9 +57,7 @@ class ZoneTable:
 
         self.dim = dim
         for k in range(dim):
-            width: Any = wrap[k] if wrap is not None else None
-            self.wraps[k] = width is not None
-            self.width[k] = width or 0.0
+            self.width[k] = (wrap[k] if wrap else None) or 0.0
         self.numbers = zeros(DOUBLE, 8, N_NUMBERS)
         self.lows, self.highs = zeros(DOUBLE, 8, 3), zeros(DOUBLE, 8, 3)
         self.parts = zeros(DOUBLE, N_NUMBERS, N_PARTS)
@@ -153,10 +150,8 @@ class ZoneTable:
             high: cython.double = self.high[k]
             start: cython.double = self.lows[n, k]
             end: cython.double = self.highs[n, k]
-            shift: cython.double = 0.0
-            if self.wraps[k]:  # to the nearest image
-                away: cython.double = ((low + high) - (start + end)) / 2.0
-                shift = self.width[k] * nearest(away / self.width[k])
+            away: cython.double = ((low + high) - (start + end)) / 2.0
+            shift: cython.double = nearest_widths(away, self.width[k])  # to the nearest image
             shared: cython.double = min(high, end + shift) - max(low, start + shift)
             if shared < 0.0:
                 return 0.0

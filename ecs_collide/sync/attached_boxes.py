@@ -15,7 +15,7 @@ from ecs_collide._kernel.constants import SAME_FRAME, Exclusion, News
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.body_lists import BodyLists
-from ecs_collide.sync.courses import nearest
+from ecs_collide.sync.plain_numbers import nearest_widths
 from ecs_collide.sync.undo import Undo
 
 
@@ -144,13 +144,10 @@ class AttachedBoxes:
         for k in range(b.dim):
             offset: cython.double = b.seen_offset[i, k] if is_new else self.offsets[m, k]
             start: cython.double = b.centre[j, k] + offset
-            size: cython.double = max(abs(b.centre[j, k]), abs(offset))
-            if b.wraps:
-                start = b.into_world(k, start)
-                size = max(size, b.width[k])
+            start = b.into_world(k, start)
+            size: cython.double = max(abs(b.centre[j, k]), abs(offset), b.width[k])
             displacement: cython.double = start - self.left[m, k]
-            if b.wraps and b.width[k] > 0.0:
-                displacement -= nearest(displacement / b.width[k]) * b.width[k]
+            displacement -= nearest_widths(displacement, b.width[k])
             jumped |= abs(displacement) > SAME_FRAME * size
             self.starts[n, k] = start
             self.offset[n, k] = offset

@@ -6,12 +6,11 @@ numbers, so that a step computes all paths in one call.
 
 from __future__ import annotations
 
-from math import floor, fmod, sqrt
+from math import fmod, sqrt
 from typing import Any
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import LARGEST, MOST_PULL
-from ecs_collide.sync.fields import sound_vector
+from ecs_collide.sync.plain_numbers import is_amount, nearest, nearest_widths, read_vector
 
 BACK: cython.int = 0  # the modes of a path
 LOOP: cython.int = 1
@@ -173,8 +172,7 @@ class Leg:
     """The way of a body in a step, from where it is to a place."""
 
     dim: cython.int
-    wraps: cython.bint[3]
-    width: cython.double[3]
+    width: cython.double[3]  # of a world that wraps, or 0
     at: cython.double[3]  # where a body is
     before: cython.double[3]  # its velocity
     way: cython.double[3]  # from there to a place
@@ -184,7 +182,6 @@ class Leg:
 
         self.dim = dim
         for k in range(len(widths)):
-            self.wraps[k] = widths[k] is not None
             self.width[k] = widths[k] or 0.0
 
     def find_way(self, place: cython.p_double) -> cython.double:
@@ -196,8 +193,7 @@ class Leg:
 
         for k in range(3):
             way: cython.double = place[k] - self.at[k] if k < self.dim else 0.0
-            if self.wraps[k]:
-                way -= self.width[k] * nearest(way / self.width[k])
+            way -= nearest_widths(way, self.width[k])
             self.way[k] = way
             length += way * way
         return sqrt(length)
@@ -217,36 +213,6 @@ class Leg:
             velocity.y = self.way[1]
             if self.dim == 3:
                 velocity.z = self.way[2]
-
-
-def read_vector(component: Any, dim: cython.int, numbers: cython.p_double) -> cython.bint:
-    """Read the numbers of a `Position` or a `Velocity`; return whether they are sound."""
-    x: Any = getattr(component, "x", None)
-    y: Any = getattr(component, "y", None)
-    z: Any = getattr(component, "z", None) if dim == 3 else 0.0
-    fine: cython.bint = True
-
-    if not (type(x) is float and type(y) is float and type(z) is float):
-        sound: Any = sound_vector(component, dim)
-        if sound is None:
-            return False
-        x, y, z = sound
-    numbers[0] = x
-    numbers[1] = y
-    numbers[2] = z
-    for k in range(3):
-        fine &= -LARGEST <= numbers[k] <= LARGEST
-    return fine
-
-
-def nearest(number: cython.double) -> cython.double:
-    """Return the nearest whole number, of two the even one."""
-    below: cython.double = floor(number)
-    more: cython.double = number - below
-
-    if more > 0.5 or (more == 0.5 and fmod(below, 2.0) != 0.0):
-        below += 1.0
-    return below + 0.0  # never -0.0
 
 
 @cython.ccall
@@ -270,16 +236,6 @@ def turned(share: cython.double) -> tuple:
     for _ in range((quarter + 4) % 4):
         cosine, sine = -sine, cosine
     return cosine, sine
-
-
-def is_amount(value: Any) -> cython.bint:
-    """Return whether a value is a plain number, 0 or more, at most 2**100."""
-    return (type(value) is float or type(value) is int) and 0.0 <= value <= MOST_PULL
-
-
-def is_signed(value: Any) -> cython.bint:
-    """Return whether a value is a plain number within -2**100 and 2**100."""
-    return (type(value) is float or type(value) is int) and -MOST_PULL <= value <= MOST_PULL
 
 
 def lead_all(found: list, find_wrong: Any, dim: int, widths: tuple, dt: float) -> dict:
