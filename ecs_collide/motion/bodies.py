@@ -313,8 +313,7 @@ class Bodies:
                 if change != 0.0:
                     self.any_resize = True
                 farthest = max(_bound(path, 4 * to, 1.0, low, high, to), farthest)
-            if self.wraps:
-                self._extend_bounds(i)
+            self._extend_bounds(i)
         self.farthest = farthest
 
     # -- drift --
@@ -405,9 +404,8 @@ class Bodies:
         """Return a gap larger than the slop between any two paths whose bounds are known."""
         largest: cython.double = self.farthest
 
-        if self.wraps:
-            for k in range(self.dim):
-                largest = max(largest, self.width[k])
+        for k in range(self.dim):
+            largest = max(largest, self.width[k])
         largest *= CLEAR
         return largest if largest > APART_AT_LEAST else APART_AT_LEAST
 
@@ -904,12 +902,11 @@ class Bodies:
         if self.dim == 3:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
-        if self.wraps:
-            self._extend_bounds(i)
+        self._extend_bounds(i)
 
     def _extend_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Extend the bounds of a path in a world with edges, where rounding may be coarser."""
-        for k in range(self.dim):
+        for k in range(self.dim if self.wraps else 0):
             self.swept_min[i, k] -= REACH * self.width[k]
             self.swept_max[i, k] += REACH * self.width[k]
 

@@ -467,10 +467,9 @@ class Contacts:
 
     def offsets_into(self, offsets: cython.double[:, ::1]):
         """Write the offset of the image of each contact's second body, float64 (n, dim)."""
-        if self.bodies.wraps:
-            for n in range(self.rows.n):
-                for k in range(self.bodies.dim):
-                    offsets[n, k] = widths_of(self.rows.at[n].image, k) * self.bodies.width[k]
+        for n in range(self.rows.n):
+            for k in range(self.bodies.dim):
+                offsets[n, k] = widths_of(self.rows.at[n].image, k) * self.bodies.width[k]
 
     def check(self) -> None:
         """Verify the rows; raise AssertionError if one cannot be a contact."""

@@ -346,7 +346,7 @@ class Separating:
         self._locate(i)
         self._locate(j)
         for k in range(self.bodies.dim):
-            self.offset[k] = sign * offset[k] if self.bodies.wraps else 0.0
+            self.offset[k] = sign * offset[k] + 0.0
         if self._find_separation(i, j):
             self._add(i, j, self.total_skipped, self.count_skipped)
 

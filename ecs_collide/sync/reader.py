@@ -712,7 +712,7 @@ class ComponentReader:
             displacement: cython.double = abs(b.seen_centre[i, k]) + abs(b.seen_velocity[i, k] * dt)
             displacement += b.seen_half[i, k] + abs(b.seen_growth[i, k] * dt)
             fine &= displacement <= LARGEST
-            if b.wraps and b.width[k] > 0.0:
+            if b.width[k] > 0.0:
                 displacement = b.seen_half[i, k] + max(0.0, b.seen_growth[i, k] * dt)
                 fine &= 2.0 * displacement <= b.width[k]
                 if not self.sweeps:
