@@ -171,7 +171,7 @@ class Settling:
                     o: cython.Py_ssize_t = tree.found[m]
                     if not self._is_in_the_way(j, o, k, way):
                         continue
-                    if not b.dynamic[o] or b.controls.locks(o, k):
+                    if not b.dynamic_along(o, k):
                         return
                     pushes.append((sign * b.centre_of(j, k) - b.half_of(j, k), j, o))
                     if o not in moved:

@@ -125,13 +125,13 @@ class SlopeResponse:
         self.fixed_speed = 0.0
         for k in range(b.dim):
             self.clusters.even_out(i, k)
-            self.normal[k] = 0.0 if b.controls.locks(i, k) else s.normal_on(k)
+            self.normal[k] = s.normal_on(k)
             self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
             self.after[k] = self.before[k]
             if b.controls.locks(i, k):
-                self.fixed_speed += self.before[k] * s.normal_on(k)
-            if b.growth[i, k] != 0.0:
-                self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
+                self.fixed_speed += self.before[k] * self.normal[k]
+                self.normal[k] = 0.0
+            self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
             if self.clusters.is_anchored(i, k):
                 self.pull[k] = self._own_pull(i, k)
             else:
@@ -363,7 +363,7 @@ class SlopeResponse:
             if is_slanted(c.sign):
                 normal = c.slopes.normal_on(k)
             speed: cython.double = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
-            if b.growth[i, k] != 0.0 and normal != 0.0:
+            if normal != 0.0:
                 speed += b.growth[i, k] if normal > 0.0 else -b.growth[i, k]
             self.faces[TRIED, k] = normal
             self.faces[TRIED, SPEED + k] = speed

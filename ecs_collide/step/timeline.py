@@ -232,10 +232,6 @@ class Timeline:
     @cython.ccall
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
         """Apply the locks and speed limits of bodies to their velocities."""
-        if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
-            self._restrain(rows)
-
-    def _restrain(self, rows: cython.longlong[::1]) -> cython.void:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
@@ -343,9 +339,9 @@ class Timeline:
         if self.gravity.is_on:
             self.gravity.finish(rows)
             self.gravity.finish_woken()
-        self._restrain(rows)
+        self.restrain(rows)
         if self.bodies.n_woken:
-            self._restrain(self.bodies.woken[: self.bodies.n_woken])
+            self.restrain(self.bodies.woken[: self.bodies.n_woken])
 
     @cython.ccall
     def count(self, step, n_bodies: cython.Py_ssize_t, n_movers: cython.Py_ssize_t) -> list:
