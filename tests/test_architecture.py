@@ -341,6 +341,13 @@ def test_columns_of_the_body_table_are_written_by_the_modules_that_they_name():
     assert {column: set(writers) for column, writers in written.items()} == named, written
 
 
+def test_no_more_modules_write_the_velocity():
+    assert len(WRITERS["velocity"]) <= 12, (
+        "another module writes Bodies.velocity: let one of those in WRITERS of motion/columns.py "
+        "write it, or start a drift; the bar may only fall"
+    )
+
+
 def test_only_bindings_write_what_was_seen_and_the_columns_that_components_declare():
     others = column_writers.COLUMNS - set(WRITERS)
     declared = {each.column.name for each in TABLE if each.column}
