@@ -22,7 +22,7 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
     "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 42),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 39),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 37),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 29),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 10),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 6),
@@ -44,7 +44,7 @@ FEATURES = {
     "corners": (r"pairs\.at\[\w+\]\.rank|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
-        8,
+        6,
     ),
     "sleep": (r"asleep|sleeping", 30),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
@@ -53,7 +53,7 @@ FEATURES = {
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 16),
     "pure Python": (r"cython\.compiled", 24),
 }
-FUNCTIONS_WITH_TWO = 76
+FUNCTIONS_WITH_TWO = 73
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

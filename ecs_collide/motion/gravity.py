@@ -369,7 +369,7 @@ class Gravity:
         """Add the kicks to the velocities of the bodies of `rows`, at the end of the step."""
         b: Bodies = self.bodies
 
-        for n in range(rows.shape[0]):
+        for n in range(rows.shape[0] if self.is_on else 0):
             i: cython.Py_ssize_t = rows[n]
             if self.started[i] == self.step:
                 for k in range(b.dim):

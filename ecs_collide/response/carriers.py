@@ -509,8 +509,11 @@ class Carriers:
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
         b: Bodies = self.bodies
-        before: cython.double[:, ::1] = zeros(DOUBLE, rows.shape[0], b.dim)
 
+        if rows.shape[0] == 0 or not b.rare.any_carrier:
+            return
+        b.tick += 1
+        before: cython.double[:, ::1] = zeros(DOUBLE, rows.shape[0], b.dim)
         self._make_room(b.ids.shape[0])
         for n in range(rows.shape[0]):
             for k in range(b.dim):

@@ -561,9 +561,12 @@ class ImpactLoop:
         return bends
 
     def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
-        """Update the closing speed of a pair to this instant, with the effect of gravity."""
+        """Update the closing speed of a pair to this instant; only gravity can have changed it."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if not self.gravity.is_on:
+            return
         if is_slanted(self.pairs.impact[p].sign):
             speed: cython.double = self.slopes.closing_speed(p)
         else:
@@ -780,8 +783,7 @@ class ImpactLoop:
             if self._still_closes(p):
                 self._resolve(p, False, False)
         elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
-            if self.gravity.is_on:
-                self._find_closing_speed(p)
+            self._find_closing_speed(p)
             self._resolve(p, True, True)
             if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
                 pass  # only gravity closes it, so the game has resolved it
@@ -799,9 +801,11 @@ class ImpactLoop:
 
         `response` is a code of `Bodies.response`; 0 is the built-in response.
         """
-        if not self.pairs.at[self.pending].is_withdrawn:
-            if self._still_closes(self.pending):
-                self._resolve_as(self.pending, response, restitution)
+        p: cython.Py_ssize_t = self.pending
+
+        if not self.pairs.at[p].is_withdrawn:
+            if self._still_closes(p):
+                self._resolve_as(p, response, restitution)
                 if self.friction.any_rubs:  # the game sees the velocities
                     self._rub()
                 self.falling.n_splits = 0
@@ -812,8 +816,7 @@ class ImpactLoop:
         """Return whether the pair that was handed over closes after the changes of the game."""
         if self.is_changed and not self.narrowphase.meets(p):
             return False
-        if self.gravity.is_on:
-            self._find_closing_speed(p)
+        self._find_closing_speed(p)
         return True
 
     def _change_of(

@@ -295,9 +295,7 @@ class Timeline:
                 self.bodies.find_swept_bounds(self.attachments.rows[n])
                 self.broadphase.follow(self.attachments.rows[n])
         self.narrowphase.sweep_solid()
-        if new_rows.shape[0] and self.bodies.rare.any_carrier:
-            self.bodies.tick += 1
-            self.carriers.board(new_rows)
+        self.carriers.board(new_rows)
         self.loop.sweep_crossings()
 
     @cython.ccall
@@ -336,9 +334,8 @@ class Timeline:
         self.bodies.end_drifts(self.separating.rows[: self.separating.n])
         self.bodies.end_drifts(self.depenetration.rows[: self.depenetration.n])
         self.carriers.end()
-        if self.gravity.is_on:
-            self.gravity.finish(rows)
-            self.gravity.finish_woken()
+        self.gravity.finish(rows)
+        self.gravity.finish_woken()
         self.restrain(rows)
         if self.bodies.n_woken:
             self.restrain(self.bodies.woken[: self.bodies.n_woken])
