@@ -21,7 +21,7 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 42),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 44),
     "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 37),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 29),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 10),
@@ -34,7 +34,7 @@ FEATURES = {
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 21),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 18),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 51),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 52),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
         22,
@@ -50,7 +50,7 @@ FEATURES = {
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
     "swept motion": (r"\.sweeps\b|driven", 21),
     "deleted in a step": (r"withdrawn|\bgone\b", 16),
-    "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 16),
+    "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 24),
 }
 FUNCTIONS_WITH_TWO = 73
