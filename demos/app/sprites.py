@@ -1,13 +1,12 @@
-"""The sprites of the small demos, by name; `make_sprites.py` draws them."""
+"""The sprites of the small demos, by name; `demos/levels/make_sprites.py` draws them."""
 
 from __future__ import annotations
 
 from enum import IntEnum, auto
-from pathlib import Path
 
-from demos.app.scene import Sheet
+from demos.app.scene import SHEET, Sheet
 
-SPRITES = Sheet(Path(__file__).with_name("sprites.png"), side=36)
+SPRITES = Sheet(SHEET.path.with_name("sprites.png"), side=36)
 
 
 class Sprite(IntEnum):

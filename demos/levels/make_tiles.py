@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from demos.app.make_sprites import drawings, joined
+from demos.levels.make_sprites import drawings, joined
 
 DOTS = 16  # of a tile's side
 SCALE = 2  # pixels a dot

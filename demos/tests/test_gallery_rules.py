@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import boxes3d
+from demos.boxes3d import game as boxes3d
 from demos.breakout import game as breakout
 from demos.tests.conftest import STEPS
 

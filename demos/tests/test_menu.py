@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import ten_thousand, tunnelling
+from demos import tunnelling
 from demos.app import catalogue
 from demos.app.boxes import Boxes
 from demos.app.menu import LIT, WORLD, Gallery, Menu
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError
+from demos.ten_thousand import game as ten_thousand
 from tests.screens import give_up, need, need_screen, pixels
 
 LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be shown."}

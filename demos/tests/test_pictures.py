@@ -59,8 +59,8 @@ def test_sprites_are_as_they_are_drawn_and_named() -> None:
     need("PIL")
     from PIL import Image
 
-    from demos.app import make_sprites
     from demos.app.sprites import SPRITES, Sprite
+    from demos.levels import make_sprites
 
     drawn = make_sprites.sheet()
 
@@ -70,4 +70,4 @@ def test_sprites_are_as_they_are_drawn_and_named() -> None:
     now = np.asarray(drawn).astype(int)
     assert (kept[..., 3] == now[..., 3]).all()
     seen = now[..., 3] > 0
-    assert (kept[seen] == now[seen]).all(), "python demos/app/make_sprites.py"
+    assert (kept[seen] == now[seen]).all(), "python demos/levels/make_sprites.py"

@@ -15,8 +15,8 @@ import pytest
 import ecs_collide
 import ecs_collide as ec
 from demos import __main__ as runner
-from demos import ten_thousand
 from demos.app import headless
+from demos.ten_thousand import game as ten_thousand
 from tests.screens import need
 
 ROOT = Path(__file__).parents[2]

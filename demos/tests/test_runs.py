@@ -15,9 +15,9 @@ import pytest
 
 import ecs_collide as ec
 from demos import __main__ as runner
-from demos import ten_thousand
 from demos.app import catalogue
 from demos.app.scene import Scene
+from demos.ten_thousand import game as ten_thousand
 from demos.tests.conftest import few
 from ecs_collide.recording.replay import main as replay
 from ecs_collide.testing.memory import Memory

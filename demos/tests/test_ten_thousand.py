@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from demos import ten_thousand
+from demos.ten_thousand import game as ten_thousand
 from demos.tests.conftest import STEPS
 
 

@@ -8,9 +8,9 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from demos import ten_thousand
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError, Screen
+from demos.ten_thousand import game as ten_thousand
 from demos.tests.conftest import SIZED
 from ecs_collide.debug import COLOURS
 from tests.scenes import another_world

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import ecs_collide as ec
 from demos.app.boxes import PALE, WHITE, YELLOW, Quads
-from demos.app.eye import Eye
 from demos.app.parts import Energy
 from demos.app.scene import Label, Scene
+from demos.boxes3d.eye import Eye
 
 ROOM = (60.0, 36.0, 60.0)  # half its size, multiples of half a cell; its middle is at the origin
 SPACING = 12.0

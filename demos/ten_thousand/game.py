@@ -8,6 +8,7 @@ same number after every step.  The heat of the middle spreads; no box gets out.
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from math import sqrt
 
 import esper
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 import ecs_collide as ec
 from demos.app.boxes import ORANGE, RED, YELLOW, Boxes
 from demos.app.parts import Energy
-from demos.app.peer import Peer
 from demos.app.scene import Label, Palette, Scene
+from demos.ten_thousand.peer import Peer
 
 SPACING = 12.0  # between the middles of two boxes at the start, in world units
 WIDTH, BAR = 960.0, 110.0  # of the window, and the height of the line of times, in pixels
@@ -115,8 +116,9 @@ class TenThousand(Scene):
         self.n_outside += int(self.outside().sum())
         self.mean_ms += (self.ms - self.mean_ms) / min(self.n_steps, 30)
         if self.n_steps == 1:
-            places, speeds = self.space.positions(self.ids), self.velocities()
-            self.peer = Peer.of(places, self.halves, speeds, self.walls.rects)
+            if find_spec("pymunk"):
+                places, speeds = self.space.positions(self.ids), self.velocities()
+                self.peer = Peer(places, self.halves, speeds, self.walls.rects)
         elif self.peer is not None and self.n_steps % PEER_EVERY == 0:
             self.peer.step()
 

@@ -1,4 +1,4 @@
-"""Draw `sprites.png` from the letters of `sprites.txt`: ``python demos/app/make_sprites.py``.
+"""Draw `sprites.png` from the letters of `sprites.txt`: ``python demos/levels/make_sprites.py``.
 
 Every sprite is 12 dots wide and drawn three times as large.  A drawing that is 6 letters wide is
 its left half.  White and grey dots take the colour of the body.

@@ -1,0 +1,1 @@
+"""Ten thousand boxes, and the same in pymunk."""
