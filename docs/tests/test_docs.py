@@ -67,7 +67,7 @@ MODULES = [
     "clocks",
     "random_numbers",
     "events",
-    "sweep",
+    "sweeps",
     "tree",
     "space",
     "systems",
