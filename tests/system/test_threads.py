@@ -156,18 +156,18 @@ def test_a_check_that_a_step_of_another_thread_overtakes_is_refused_and_not_fail
     esper.process(1.0)
     errors = []
 
-    def overtaken(_):
+    def overtaken():
         errors.append(in_another_thread(lambda: esper.process(1.0)))
         raise AssertionError("an invariant, of half the one step and half the other")
 
-    monkeypatch.setattr(ecs_collide.space, "contacts_of_step", overtaken)
+    monkeypatch.setattr(space._contacts, "of_step", overtaken)
     with pytest.raises(RuntimeError, match="in the middle of a step in another thread"):
         space.check()
     assert errors == [None]
     assert position(bullet) == (20, 0)
 
     wrong = [ec.Contact(7, 8, (1, 0), 0, 0.0)]
-    monkeypatch.setattr(ecs_collide.space, "contacts_of_step", lambda _: wrong)
+    monkeypatch.setattr(space._contacts, "of_step", lambda: wrong)
     with pytest.raises(AssertionError, match="contact of 7, which is not a body"):
         space.check()
     space._lock.is_changing = True  # as after an interrupted stage, which the check repairs
