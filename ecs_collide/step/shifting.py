@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._kernel.arrays import are_among
 from ecs_collide._kernel.constants import SLOP, News
 from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.events import Vector, VectorLike
@@ -135,7 +136,7 @@ class Shifting:
         timeline = self._state.timeline
         codes, _, images = map(np.asarray, timeline.contacts.rows.arrays())
         sides = codes[:, [0, 1, 3, 4]]  # without the kind
-        counts = np.isin(codes[:, 2], _SOLID)
+        counts = are_among(codes[:, 2], _SOLID)
         counts &= np.array(self._wraps)[sides[:, 2]] == 0.0
         counts &= (images == 0) | (np.abs(sides[:, 3]) == 1)
         sides = np.concatenate([sides[counts], _swapped(sides[counts])])
