@@ -50,6 +50,7 @@ RECIPES = {
         marks=(("sparks", "bullet"),),
         called=(("lower", "enemy"), ("upper", "enemy")),
     ),
+    "shield_that_follows_its_ship": Recipe(((-20, -40, 220, 40),)),
     "explosion": Recipe(
         ((-104, -104, 104, 104),),
         lines=(((6, 0), (31, 0)), ((-6, 0), (-26, 0))),

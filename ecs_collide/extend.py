@@ -39,8 +39,8 @@ __all__ = [
     "AMOUNT", "FIELDS", "LARGEST", "LIMIT", "NAMES", "SHIFTED", "SIGNED", "Bounds",
     "Examination", "Holders", "NumberFields", "PeriodicDomain", "PrintsItsName",
     "Steering", "Wrong", "add_steering", "as_float", "as_vector", "contacts_of_step",
-    "finding_about", "is_wrong_now", "last_bounds", "own_types", "require_whole", "shown",
-    "sound_vector", "stand_in", "take_snapshot", "take_state", "write_vector",
+    "finding_about", "is_wrong_now", "last_bounds", "last_velocity", "own_types", "require_whole",
+    "shown", "sound_vector", "stand_in", "take_snapshot", "take_state", "write_vector",
 ]  # fmt: skip
 _HOMES = {
     "Examination": "diagnostics.findings", "finding_about": "diagnostics.findings",
@@ -70,6 +70,11 @@ def is_wrong_now(space: Space, entity: int) -> bool:
 def last_bounds(space: Space, entity: int) -> tuple[Vector, Vector]:
     """Return the min and the max corner of a body at the end of the last step, in world units."""
     return parts_of(space).inspection.last_bounds(entity)
+
+
+def last_velocity(space: Space, entity: int) -> Vector:
+    """Return the velocity of a body after the last step, in world units per second."""
+    return tuple(parts_of(space).inspection.last_velocities([entity])[0].tolist())
 
 
 def own_types(space: Space, snapshot: bytes) -> dict[str, tuple[str, ...] | None]:

@@ -744,9 +744,9 @@ class Space(BoxQueries[Filter]):
         return self._inspection.positions(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return the velocities of bodies after the last step, float64 (n, dim).
+        """Return the velocities of bodies, float64 (n, dim); zeros for bodies without.
 
-        Zeros for bodies without; `velocity_of` also has what the game has set since.
+        Between steps they are those of the components now, as of `velocity_of`.
         """
         return self._inspection.velocities(entities)
 
@@ -915,7 +915,7 @@ class Space(BoxQueries[Filter]):
         and end in the next step.  It is valid until the next step begins, for `boxes`,
         `positions`, `interpolated` and the queries from `query` to `nearest_many`.
         Until then these also see changes by `move`, `teleport`, `resize`, `set_positions` and
-        `set_extents`.  All others, such as `contacts` and `velocities`, stay as of the end of
+        `set_extents`.  All others, such as `contacts`, stay as of the end of
         the last step.  Even without `update`, deleted bodies are not found.  May be called between
         steps and in handlers.  The first call takes O(n log n) for n bodies.  Later calls take one
         comparison for each body that is not `Fixed`, and O(log n) for each changed body.

@@ -13,7 +13,7 @@ from typing import Any
 from ecs_collide._kernel import backend
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.events import Vector
-from ecs_collide.extend import is_wrong_now, last_bounds
+from ecs_collide.extend import is_wrong_now, last_bounds, last_velocity
 from ecs_collide.queries.queried_bodies import FindLeft, Immerse
 from ecs_collide.space import Space, parts_of
 from ecs_collide.sync.quarantine import Wrong
@@ -28,7 +28,10 @@ def immersion_of(space: Space) -> tuple[Immerse, FindLeft]:
 
 def strides_of(space: Space, extras: object) -> Any:
     """Return the `Strides` of the characters of a space."""
-    functions = last_bounds, _last_position, _is_put, is_wrong_now, _mean_velocity, _is_dynamic
+    functions = (
+        last_bounds, _last_position, _is_put, is_wrong_now, _mean_velocity, _is_dynamic,
+        last_velocity,
+    )  # fmt: skip
     parts = parts_of(space)
     strides = backend.kernels.stride.Strides
     bound = tuple(partial(each, space) for each in functions)

@@ -543,6 +543,10 @@ class _QueriedBoxes:
         """Return the row of an id, -1 if it has none."""
         return int(self._rows.find(id)) if -(2**63) <= id < 2**63 else -1
 
+    def attached_to(self, rows: Sequence[int]) -> Sequence[int]:
+        """Return no rows: boxes of a tree are attached to nothing."""
+        return ()
+
     def allowed(self, filter: Filter, solid: bool = False) -> Allowed:
         """Return the filter, a function that takes an id."""
         if filter is None:

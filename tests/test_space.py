@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, columns, faces, mover, position, set_velocity, velocity
+from tests.scenes import box, columns, faces, mover, of, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -127,6 +127,31 @@ def test_set_velocities_writes_the_components():
     esper.process(1.0)
 
     assert [position(entity) for entity in made] == [(1, 0), (10, 5), (23, 0)]
+
+
+@pytest.mark.parametrize("as_ids", [list, np.array])
+def test_velocities_are_those_of_the_components_between_steps(as_ids):
+    made = [mover((10 * i, 0), (1, 1), (i, 0), ec.Slide()) for i in range(20)]
+    still = box((500, 0), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+    of(made[3], ec.Velocity).x = 7.0
+    esper.add_component(made[4], ec.Velocity(0, 9))
+    esper.add_component(still, ec.Velocity(1, 2))
+    esper.remove_component(made[5], ec.Velocity)
+    late = mover((900, 0), (1, 1), (5, 5))
+    of(made[6], ec.Velocity).x = "fast"
+    ids = as_ids([*made[:6], *made[7:], still, late])
+
+    found = space.velocities(ids)
+
+    assert found.tolist() == [[*space.velocity_of(entity)] for entity in ids]
+    assert space.velocities([made[3]]).tolist() == [[7, 0]]
+    assert space.velocities(as_ids([made[6]])).tolist() == [[6, 0]]  # that of the last step
+    of(made[6], ec.Velocity).x = 6.0
+    esper.process(1.0)
+    of(made[7], ec.Velocity).y = -3.0
+    assert space.velocities()[7].tolist() == [7, -3]
 
 
 def test_set_positions_teleports():

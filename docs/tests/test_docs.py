@@ -7,6 +7,7 @@ import doctest
 import gzip
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 from pathlib import Path
@@ -16,6 +17,8 @@ import numpy
 import pytest
 
 import ecs_collide
+import ecs_collide as ec
+from ecs_collide.character.memory import ENDLESS
 from ecs_collide.components.filters import NAMES
 from ecs_collide.components.table import TABLE
 from tests import windows
@@ -238,9 +241,26 @@ def test_code_of_the_pages_is_narrow_enough_for_the_site():
             assert len(line) <= columns, f"{param.id}: {line}"
 
 
+def test_table_of_the_numbers_of_a_character_has_each_with_its_default():
+    text = (ROOT / "docs" / "controllers.md").read_text("utf-8").partition("## The numbers of")[2]
+    hero, found = ec.Character(), {}
+    for names, _, default, _, endless in re.findall(r"^\|" + r" (.*?) \|" * 5, text, re.M)[1:]:
+        numbers = [each.replace(",", "") for each in default.split(", ")]
+        if default.count(",") == 1 and default.partition(",")[2].isdigit():
+            numbers = [default.replace(",", "")]  # thousands
+        for name, number in zip(re.findall(r"`(.*?)`", names), numbers, strict=True):
+            expected = number if number[0] == "`" else float(number)
+            found[name] = expected
+            assert expected in (getattr(hero, name), "`step_height`"), name
+            assert (endless != "-") == (name in ENDLESS), name
+    wanted = {*inspect.signature(ec.Character).parameters}
+    assert wanted - {*found} == {"dash_through", "floor_constant_speed", "lift_speed", "up"}
+
+
 LIMITS = {  # words of a page that may have more than others
     "README.md": 1_100,
     "bodies.md": 1_400,
+    "controllers.md": 2_000,
     "cookbook_adventures.md": 1_650,
     "design.md": 6_300,
     "events.md": 1_950,
@@ -554,7 +574,7 @@ def test_every_demo_has_a_small_picture_and_stands_on_the_page_of_demos():
 def test_file_for_programs_is_short_and_has_all_components_and_recipes():
     full = script("make_llms").make_full()
 
-    assert len(full.split()) < 21_000
+    assert len(full.split()) < 21_200
     names = {each.kind.__name__ for each in TABLE} & {*ecs_collide.__all__}
     assert all(f"`{name}(" in full for name in names)
     for page in (ROOT / "docs").glob("cookbook_*.md"):

@@ -17,7 +17,14 @@ import esper
 import ecs_collide as ec
 from ecs_collide.character.character import Character
 from ecs_collide.character.memory import MOVED, Memory, Vector3
-from ecs_collide.extend import LARGEST, is_wrong_now, last_bounds, sound_vector, write_vector
+from ecs_collide.extend import (
+    LARGEST,
+    is_wrong_now,
+    last_bounds,
+    last_velocity,
+    sound_vector,
+    write_vector,
+)
 
 
 @dataclass(slots=True)
@@ -109,7 +116,7 @@ def _slow_down(space: ec.Space, entity: int, changes: Changes) -> None:
     now = None if velocity is None else sound_vector(velocity, space.dim)
     if now is None or is_wrong_now(space, entity):
         return
-    if entity in space and space.velocities([entity])[0].tolist() == [*now[: space.dim]]:
+    if entity in space and last_velocity(space, entity) == now[: space.dim]:
         rest = [
             part - moved if part * moved > 0.0 and abs(part) >= abs(moved) else part
             for part, moved in zip(now, changes.moved, strict=True)

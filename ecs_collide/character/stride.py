@@ -261,6 +261,12 @@ def decide(figure: Figure) -> cython.void:
     c.on_ground = on_ground and not figure.jumps and not memory.climbing
     if not c.on_ground:
         c.ground = None
+    note_state(figure)
+
+
+def note_state(figure: Figure) -> cython.void:
+    """Note what it does in this step, for its animation."""
+    c: Any = figure.character
     state = _find_state(figure)
     if state is not c.state:
         c.state, c.state_time = state, 0.0
@@ -373,6 +379,7 @@ def find_velocity(figure: Figure) -> list:
         if step_up(figure, out, c.corner):
             c.on_ground, memory.gone = True, False
             c.air_time = memory.air_dt = figure.own[figure.up] = 0.0
+            note_state(figure)  # it was at a wall
     else:
         slip_past_corner(figure, out)
     meet(figure, out)

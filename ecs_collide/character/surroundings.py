@@ -90,6 +90,7 @@ class Surroundings:
     was_put: Any
     is_wrong: ReadOnly[Any]
     mean_velocity: Any
+    velocity_left: Any
     is_dynamic: Any
     state: StepState
     bodies: Bodies
@@ -120,11 +121,11 @@ class Surroundings:
         """Ask about the bodies of a space.
 
         `functions` of the space are `last_bounds`, `last_position`, `is_put`, `is_wrong_now`,
-        `mean_velocity` and `is_dynamic`.
+        `mean_velocity`, `is_dynamic` and `last_velocity`.
         """
         self.space, self.state, self.lists, self.row_of = space, state, lists, lists.row_of
         self.last_bounds, self.last_position, self.was_put, self.is_wrong = functions[:4]
-        self.mean_velocity, self.is_dynamic = functions[4:]
+        self.mean_velocity, self.is_dynamic, self.velocity_left = functions[4:]
         self.bodies = state.bodies
         self.dim = state.bodies.dim
         self.searched = None
@@ -283,7 +284,7 @@ class Surroundings:
     @cython.cfunc
     def last_velocity(self, entity) -> tuple:
         """Return the velocity that the last step has left to a body."""
-        found: tuple = tuple(self.space.velocities([entity])[0].tolist())
+        found: tuple = self.velocity_left(entity)
         return found
 
     def friction_between(self, one, other) -> cython.double:

@@ -67,7 +67,7 @@ class BoxQueries(Generic[_Filter]):
         min, max : sequence of float (dim,)
             The lower and the upper corner, in world units.
         exclude : int or several, optional
-            Ids that are not returned.
+            Ids that are not returned.  In a `Space`, the boxes that are `Attached` to them go too.
         filter : type, tuple of types, Filter or callable, optional
             Only ids for which this function returns a true value.  A `Space` also accepts a component
             type that the entity must have, a tuple of types of which it must have one, and a
@@ -106,7 +106,11 @@ class BoxQueries(Generic[_Filter]):
             `exclude` or `filter` has the wrong type.
         """
         low, high = _inside_of(min, max)
-        return not self._queries.in_region((low, high), (exclude, filter, solid))
+        middle = [(a + b) / 2.0 for a, b in zip(low, high, strict=True)]
+        found = self._queries.in_region((low, high), (exclude, filter, solid))
+        return not any(
+            self._shape_near(each, middle).has_inside(tuple(min), tuple(max)) for each in found
+        )
 
     def query_point(
         self,

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from math import inf, sqrt
 from typing import NamedTuple
 
+from ecs_collide._kernel.constants import SLOP
 from ecs_collide.events import Vector
 
 
@@ -32,6 +33,25 @@ class Shape(NamedTuple):
     low: Vector
     high: Vector
     line: tuple[float, ...] = ()
+
+    def has_inside(self, low: Vector, high: Vector) -> bool:
+        """Return whether a region that overlaps the box has a part of the inside of the shape.
+
+        Within the slop they only touch.
+        """
+        if not self.line:
+            return True
+        along, forth, upright, out, foot, top = self.line
+        run, up = int(along), int(upright)
+        start, end = (self.low, self.high) if forth > 0.0 else (self.high, self.low)
+        base = (self.low if out > 0.0 else self.high)[up]
+        front = (high if forth > 0.0 else low)[run]
+        corner = (low if out > 0.0 else high)[up]
+        height = self.high[up] - self.low[up]
+        share = min(1.0, (front - start[run]) / (end[run] - start[run]))
+        rise = height * (foot + (top - foot) * share)
+        places = *self.low, *self.high, front, corner
+        return rise - out * (corner - base) > SLOP * max(map(abs, places))
 
 
 class Part(NamedTuple):

@@ -3,8 +3,9 @@
 Reading them changes nothing and costs a step nothing.  They are as of the end of the last step.
 """
 
+from collections.abc import Sequence
 from enum import IntFlag
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -182,7 +183,24 @@ class Inspection:
         return self._registry.entities if entities is None else np.asarray(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
-        """Return the velocities of bodies, float64 (n, dim); zeros for bodies without one."""
+        """Return the velocities of bodies by their components, float64 (n, dim)."""
+        values = self.last_velocities(entities)
+        world, registry = self._link.attached, self._registry
+        if world is None or self._state.is_stepping or registry.sweeps:
+            return values
+        kind = registry.components.velocity.kind
+        if registry.index.is_current(world):
+            rows, _ = self._lookup.rows(entities)
+            items: Sequence[Any] = registry.index.holders(kind)
+        else:
+            items = self._lookup.components(self._ids(entities).tolist(), kind)
+            rows = np.arange(len(items))
+            values[[item is None for item in items]] = 0.0
+        registry.units.read_velocities(items, rows, values)
+        return values
+
+    def last_velocities(self, entities: ArrayLike | None = None) -> Doubles:
+        """Return the velocities after the last step, float64 (n, dim); zeros without one."""
         velocities = self._lookup.vectors_of_few(entities, True)
         if velocities is None:
             velocities = self._of_bodies(entities, "seen_velocity", "velocity")

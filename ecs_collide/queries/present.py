@@ -328,6 +328,13 @@ class PresentBodies:
         """Return the components of a body that play the roles of position and extents."""
         return self._position.items[row], self._extents.items[row]
 
+    def attached_to(self, rows: Sequence[int]) -> list[int]:
+        """Return the rows of the boxes that are attached to the bodies in some rows."""
+        if not len(self._attached):
+            return []
+        mine: list[int] = self._attached[are_among(self._owner_rows, [*rows])].tolist()
+        return mine
+
     def attached_with(self, row: int) -> list[int]:
         """Return the entities that a body ignores: its boxes, or its owner and the owner's boxes."""
         if not len(self._attached):

@@ -162,6 +162,17 @@ class QueriedBodies:
             return self.present.row(id)
         return self._registry.row_of.get(id, -1)
 
+    def attached_to(self, rows: Sequence[int]) -> Sequence[int]:
+        """Return the rows of the boxes that are attached to the bodies in some rows."""
+        if self.present is not None:
+            return self.present.attached_to(rows)
+        table, boxes = self._registry.table, np.asarray(self._registry.lists.attached)
+        if not len(boxes) or not len(rows):
+            return ()
+        owners = table.seen_owner[boxes, 0]
+        mine: list[int] = boxes[are_among(owners, table.ids[[*rows]])].tolist()
+        return mine
+
     # -- which hits count --
 
     def allowed(self, filter: Filter, solid: bool = False) -> Allowed:

@@ -70,6 +70,9 @@ class Queried(Protocol):
     def row(self, id: int) -> int:
         """Return the row of an id, -1 if it has none."""
 
+    def attached_to(self, rows: Sequence[int]) -> Sequence[int]:
+        """Return the rows of the boxes that are attached to the ones in some rows."""
+
     def allowed(self, filter: Filter, solid: bool = False) -> Allowed:
         """Return a function that returns whether a hit may be returned; None if all may."""
 
@@ -193,7 +196,7 @@ class Queries:
         return rows
 
     def _excluded(self, exclude: int | Iterable[int]) -> tuple[int, ...]:
-        """Return the rows of one id or several; ids without a row are ignored."""
+        """Return the rows of one id or several, and of their boxes; others are ignored."""
         try:
             ids: Iterable[int] = (index(exclude),)  # type: ignore[arg-type]
         except TypeError:
@@ -202,7 +205,8 @@ class Queries:
             rows = [self._queried.row(index(id)) for id in ids]
         except TypeError:
             raise TypeError(f"exclude={shown(exclude)} must be an id, or several ids") from None
-        return tuple([row for row in rows if row >= 0])
+        known = tuple([row for row in rows if row >= 0])
+        return (*known, *self._queried.attached_to(known))
 
     def _excluded_each(self, exclude_each: Each) -> Integers | None:
         """Return the row of each id; -1 for unknown ids."""

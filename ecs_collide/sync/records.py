@@ -63,18 +63,48 @@ class ComponentRecords:
         int
             The index of a component with a field that is not a number, or -1.
         """
+        return self._read_all(self.items, numbers, start)
+
+    def read_rows(
+        self, items: list, rows: cython.longlong[::1], numbers: cython.double[:, ::1]
+    ) -> None:
+        """Write the numbers of components, given by row, to an array (n, width).
+
+        Rows without a component, or with one that has something else than numbers, stay.
+        """
+        there: list = []
+        places: list = []
+
+        for n in range(rows.shape[0]):
+            item = items[rows[n]] if 0 <= rows[n] < len(items) else None
+            if item is not None:
+                there.append(item)
+                places.append(n)
+        found = np.zeros((len(there), self.width))
+        wrong: cython.Py_ssize_t = self._read_all(there, found.reshape(-1).data, 0)
+        while wrong >= 0:
+            del there[wrong], places[wrong]
+            found = np.zeros((len(there), self.width))
+            wrong = self._read_all(there, found.reshape(-1).data, 0)
+        if places:
+            np.asarray(numbers)[places] = found
+
+    def _read_all(
+        self, items: list, numbers: cython.double[::1], start: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Read the numbers of some components, as `read`."""
         i: cython.Py_ssize_t = -1
 
-        _require_room(numbers, start, len(self.items) * self.width)
-        if self.width == 0:
+        _require_room(numbers, start, len(items) * self.width)
+        if self.width == 0 or len(items) == 0:
             return -1
         while True:
             i += 1
-            if i < len(self.items):
-                i = fields_read(self.slots, self.items, i, cython.address(numbers[start]))
-            if i >= len(self.items):
+            if i < len(items):
+                i = fields_read(self.slots, items, i, cython.address(numbers[start]))
+            if i >= len(items):
                 return -1
-            item = self.items[i]
+            item = items[i]
             try:
                 for k in range(self.width):
                     value = read_number(item, self.names[k])

@@ -79,6 +79,13 @@ class Units:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
         self._velocities.put(list(components), np.ravel(velocities).data, 0)
 
+    def read_velocities(
+        self, items: Sequence[Any], rows: NDArray[np.int64], vectors: Doubles
+    ) -> None:
+        """Write the numbers of velocity components, given by row, to `vectors`, (n, dim)."""
+        if items:
+            self._velocities.read_rows(list(items), rows.data, vectors.data)
+
     def set_by_row(
         self, items: Sequence[Any], rows: NDArray[np.int64], vectors: Doubles, are_centres: bool
     ) -> bool:

@@ -696,3 +696,26 @@ def test_compiled_and_pure_python_give_the_same_bits(
 
 
 IMPLEMENTATIONS = pytest.StashKey[dict[str, list[bytes]]]()
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("n_steps", [30, 60, 144])
+@pytest.mark.parametrize("side", [1, -1])
+def test_character_that_slips_onto_a_ledge_walks_at_once(n_steps: int, side: int) -> None:
+    """It has touched the wall below the edge, and does not slide down it for a frame."""
+    seen = set()
+    for height in range(28):
+        esper.switch_world(f"{esper.current_world} {height}")
+        play = Play(wall_slide_speed=60, acceleration=2400)
+        play.box((50, -32), (150, EDGE)) if side > 0 else play.box((-150, -32), (-50, EDGE))
+        play.enter(side * 30.0, EDGE + 6 + height / 4)
+        play.hero.walk = float(side)
+        states = []
+        for _ in range(n_steps):
+            esper.process(1 / n_steps)
+            states.append(play.hero.state)
+        slides = states.count(CharacterState.WALL_SLIDING)
+        stays = CharacterState.WALKING in states
+        assert not (slides and stays and states[-1] is not CharacterState.WALL_SLIDING), height
+        seen.add(stays)
+    assert seen == {True, False}
