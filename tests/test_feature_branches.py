@@ -48,7 +48,7 @@ FEATURES = {
     ),
     "sleep": (r"asleep|sleeping", 30),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
-    "swept motion": (r"\.sweeps\b|driven", 21),
+    "swept motion": (r"\.sweeps\b|driven", 22),
     "deleted in a step": (r"withdrawn|\bgone\b", 16),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 24),
