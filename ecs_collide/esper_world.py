@@ -101,14 +101,9 @@ class World:
     def __str__(self) -> str:
         return f"the esper world {self.name!r}"
 
-    def _sets(self) -> dict[type, set[int]] | None:
-        """Return esper's sets of entities by type, if it keeps them in a way that is known."""
-        sets: Any = self.probe.part("_components", 1)
-        return sets if type(sets) in (dict, backend.kernels.world_log.NotedSets) else None
-
     def is_unknown(self) -> bool:
         """Return whether esper does not tell which entities of this world have changed."""
-        return not backend.kernels.world_probe.NOTES_ALL or self._sets() is None
+        return not backend.kernels.world_probe.NOTES_ALL or self.probe.sets_by_type() is None
 
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
@@ -153,9 +148,8 @@ class World:
 
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts that have at least `kinds`."""
-        # esper's own dict: queries cost more than a whole step.
-        database: Any = getattr(esper, "_entities", None)
-        if type(database) is dict:
+        database: dict[int, dict[type, Any]] | None = self.probe.database()
+        if database is not None:
             return database
         found: dict[int, dict[type, Any]] = {}
         entity: int
@@ -179,7 +173,7 @@ class World:
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
         # esper files entities by type: a pass over all of them would cost as much as a step.
-        by_type = self._sets()
+        by_type = self.probe.sets_by_type()
         if by_type is not None:
             return list(by_type)
         found: set[type] = set()
@@ -205,8 +199,8 @@ class World:
 
     def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
         """Return an entity's components by type, at least `kinds`."""
-        database: Any = getattr(esper, "_entities", None)
-        if type(database) is dict:
+        database = self.probe.database()
+        if database is not None:
             found: Mapping[type, Any] = database.get(entity, {})
             return found
         having = {kind: esper.try_component(entity, kind) for kind in kinds}
@@ -214,7 +208,7 @@ class World:
 
     def having(self, kind: type) -> Set[int]:
         """Return the entities that have a component of a type.  The set is esper's, not a copy."""
-        by_type = self._sets()
+        by_type: dict[type, Set[int]] | None = self.probe.sets_by_type()
         if by_type is not None:
             return by_type.get(kind, frozenset())
         if esper.current_world != self.name:
@@ -223,7 +217,7 @@ class World:
 
     def has_any(self, kinds: tuple[type, ...]) -> bool:
         """Return whether an entity has a component of one of some types."""
-        by_type = self._sets()
+        by_type = self.probe.sets_by_type()
         if by_type is not None:
             return not by_type.keys().isdisjoint(kinds)
         return any(self.having(kind) for kind in kinds)
@@ -245,8 +239,8 @@ class World:
 
     def living(self, entities: Collection[int]) -> Set[int]:
         """Return those of some entities that are alive."""
-        database: Any = getattr(esper, "_entities", None)
-        if type(database) is dict:
+        database: dict[int, Any] | None = self.probe.database()
+        if database is not None:
             if database.keys().isdisjoint(entities):  # as nearly always; it makes no set
                 return frozenset()
             return (database.keys() & set(entities)).difference(self.dead())
@@ -322,7 +316,7 @@ class World:
     def require_known(self) -> None:
         """Raise RuntimeError if entities cannot be given their ids."""
         known = {"_entities": dict, "_dead_entities": set, "_entity_count": itertools.count}
-        if self._sets() is None:
+        if self.probe.sets_by_type() is None:
             known["_components"] = dict
         for name, kind in known.items():
             if type(getattr(esper, name, None)) is not kind:

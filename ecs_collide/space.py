@@ -200,7 +200,10 @@ class Space(BoxQueries[Filter]):
         link = self._link = WorldLink()
         lock: StepLock = kernels.lock.StepLock()
         self._lock = lock
-        registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)
+        registry: BodyRegistry = kernels.registry.BodyRegistry(
+            dim, state.timeline, components, sweeps, domain
+        )
+        self._registry = registry
         registry.set_up(settings.up, settings.up_is_given)
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
@@ -370,7 +373,7 @@ class Space(BoxQueries[Filter]):
         wakes when the game changes one of its components or another body reaches it.  A sleeping
         body does not repeat the `Collision` of each step.  False wakes all bodies in the next step.
         """
-        return self._registry.sleep.wanted
+        return bool(self._registry.sleep.wanted)
 
     @sleep.setter
     def sleep(self, value: bool) -> None:

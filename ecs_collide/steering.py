@@ -11,11 +11,11 @@ from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ecs_collide.components.component_map import Components
+from ecs_collide.components.table import EXEMPT, moves_itself
 from ecs_collide.diagnostics import EXAMINERS
 from ecs_collide.esper_world import World
 from ecs_collide.space import Space, parts_of
 from ecs_collide.sync.quarantine import Wrong
-from ecs_collide.sync.registry import EXEMPT, moves_itself
 
 if TYPE_CHECKING:
     from ecs_collide.diagnostics.findings import Examination, Finding

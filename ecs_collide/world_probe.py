@@ -48,6 +48,28 @@ class WorldProbe:
         parts: Any = getattr(esper, "_context_map", {}).get(self.name, ())
         return parts[place] if len(parts) > place else None
 
+    @cython.ccall
+    def database(self) -> object:
+        """Return esper's dict of the components of each entity of the current world, or None."""
+        # Queries cost more than a whole step.
+        found: Any = getattr(esper, "_entities", None)
+        return found if type(found) is dict else None
+
+    @cython.ccall
+    def sets_by_type(self) -> object:
+        """Return esper's sets of entities by type, or None."""
+        sets: Any = self.part("_components", 1)
+        return sets if type(sets) in (dict, NotedSets) else None
+
+    @cython.ccall
+    def is_alive(self, entity: Any) -> cython.bint:
+        """Return whether an entity of the current world is alive."""
+        database: Any = self.database()
+        dead: Any = self.part("_dead_entities", 3)
+        if database is None or dead is None:
+            return esper.entity_exists(entity)
+        return entity in database and entity not in dead
+
     # -- has it changed? --
 
     @cython.ccall

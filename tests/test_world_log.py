@@ -12,7 +12,6 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.esper_world import World
-from ecs_collide.sync.entity_rows import EntityRows
 from tests.scenes import another_world, box, mover, of, position
 
 
@@ -414,11 +413,12 @@ def test_a_step_after_one_that_was_cut_short_sees_the_same_changes(kernels, worl
     esper.add_component(first, ec.Velocity(2, 0))
     second = mover((0, 9), (1, 1), (1, 0))
 
-    def fail(*_: object) -> None:
-        raise KeyboardInterrupt
+    class Failing(tuple):
+        def index(self, *_: object) -> int:
+            raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(EntityRows, "know", fail)
+    with monkeypatch.context() as patch:  # while the row of the wall is being freed
+        patch.setattr(backend.kernels.entity_rows, "END_REASONS", Failing())
         with pytest.raises(KeyboardInterrupt):
             esper.process(1.0)
     esper.process(1.0)

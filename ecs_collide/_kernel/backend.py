@@ -39,7 +39,8 @@ _KERNEL_NAMES = (
     "broadphase.fat_bounds",
     "step.timeline",
     "sync.reader",
-    "sync.world_diff",
+    "sync.entity_rows",
+    "sync.registry",
     "sync.records",
     "sync.courses",
     "sync.attached_boxes",
@@ -71,7 +72,8 @@ class Kernels(NamedTuple):
     fat_bounds: ModuleType
     timeline: ModuleType
     reader: ModuleType
-    world_diff: ModuleType
+    entity_rows: ModuleType
+    registry: ModuleType
     records: ModuleType
     courses: ModuleType
     attached_boxes: ModuleType

@@ -213,3 +213,12 @@ def entries(components: Components, dim: int) -> tuple[list[Entry], list[Entry]]
             column = d.column if part is d.parts[0] else None
             found.append(Entry(kind, names, mark, d.response, columns, part.bounds[:n], column))
     return common, rare
+
+
+EXEMPT: list[type] = []
+"""The components that exempt bodies from gravity, of the packages that are imported."""
+
+
+def moves_itself(kind: type) -> bool:
+    """Return whether bodies with this component apply gravity and zones to themselves."""
+    return getattr(kind, "moves_itself", False)

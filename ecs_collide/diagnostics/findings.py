@@ -29,6 +29,7 @@ from ecs_collide.components.dynamics import (
 from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.components.table import moves_itself
 from ecs_collide.diagnostics import EXAMINERS
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
@@ -45,7 +46,7 @@ from ecs_collide.sync.quarantine import (
     find_no_number,
     out_of_bounds,
 )
-from ecs_collide.sync.registry import BodyRegistry, moves_itself
+from ecs_collide.sync.registry import BodyRegistry
 
 N_TELEPORTS = 3  # consecutive steps in which the game sets a position
 _N_SHOWN = 5  # entities in a repr
@@ -245,7 +246,8 @@ class Examination:
 
     def row(self, entity: int) -> int | None:
         """Return the row of an entity that the last step knew, or None."""
-        return self.registry.row_of.get(entity)
+        row: int | None = self.registry.row_of.get(entity)
+        return row
 
     def box(self, entity: int) -> Box:
         """Return the box and the motion of a body that has all of its numbers."""

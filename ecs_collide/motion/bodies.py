@@ -92,6 +92,8 @@ class Bodies:
     # the number of rows
     capacity: ReadOnly[cython.Py_ssize_t]
     n_used: cython.Py_ssize_t  # the first row from which on no row was ever given out
+    spare: Public[list]  # rows before that without a body; the next body gets the last one
+    freed: Public[list]  # more of them, from the next step on
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
@@ -178,6 +180,8 @@ class Bodies:
         self.controls = self.rare.controls
         self.width = zeros(DOUBLE, 3)
         self.is_apart = apart
+        self.spare = []
+        self.freed = []
         self.blocks = blocks_of(dim, apart)
         self.memory = []
         self.bound = []
@@ -216,30 +220,58 @@ class Bodies:
                 self.cleared.append(memory.view(BYTE).reshape(*memory.shape[:2], -1))
         self.bound = self.memory  # last, because this frees the arrays that were bound
 
-    def take_rows(self, taken: list, entities: list) -> NDArray[np.int64]:
-        """Clear rows for new bodies, and write their ids and masses; return the rows as an array."""
-        found = np.empty(len(taken), LONG)
+    @cython.ccall
+    def make_room(self, n_more: cython.Py_ssize_t) -> cython.bint:
+        """Make room for more bodies; return whether the arrays were replaced."""
+        wanted: cython.Py_ssize_t = self.n_used - len(self.spare) + n_more
+
+        if wanted <= self.capacity:
+            return False
+        # Some rows are left, or the first body after a level would copy the whole table.
+        self.reserve(max(wanted + wanted // 4, self.capacity + self.capacity // 2))
+        return True
+
+    @cython.ccall
+    def allocate(self, entities: list) -> NDArray[np.int64]:
+        """Return cleared rows for new bodies, for which there is room, with their ids and masses."""
+        found = np.empty(len(entities), LONG)
         rows: cython.longlong[::1] = found.data
         # Others are zero, and take no memory until they are written.
-        used: cython.longlong[::1] = np.empty(len(taken), LONG).data
-        n_used: cython.Py_ssize_t = 0
-        n_known: cython.Py_ssize_t = self.n_used
+        n_used: cython.Py_ssize_t = min(rows.shape[0], len(self.spare))
 
+        if self.n_used + rows.shape[0] - n_used > self.capacity:
+            raise IndexError("make_room() for new bodies first")
         for n in range(rows.shape[0]):
-            rows[n] = taken[n]
-            if rows[n] < n_known:
-                used[n_used] = rows[n]
-                n_used += 1
-            self.n_used = max(self.n_used, rows[n] + 1)
+            if n < n_used:
+                rows[n] = self.spare.pop()
+            else:
+                rows[n] = self.n_used
+                self.n_used += 1
         for memory in self.cleared:
             if not cython.compiled:
-                memory[:, rows] = 0
+                memory[:, rows[:n_used]] = 0
             else:
-                _clear(memory, used[:n_used])
+                _clear(memory, rows[:n_used])
         for n in range(rows.shape[0]):
             self.ids[rows[n]] = entities[n]
             self.mass[rows[n]] = 1.0
         return found
+
+    @cython.ccall
+    def reuse_freed(self) -> cython.void:
+        """Give new bodies the rows that were freed before; until now a step cut short kept them."""
+        self.spare += self.freed
+        self.freed = []
+
+    def free_all_but(self, rows: cython.longlong[::1]):
+        """Give new bodies all rows but these, the first ones first."""
+        kept: set = set(rows)
+
+        self.freed = []
+        self.spare = []
+        for i in range(self.n_used - 1, -1, -1):
+            if i not in kept:
+                self.spare.append(i)
 
     def start_over(self):
         """Reset the data of the current step, which may have been interrupted anywhere."""

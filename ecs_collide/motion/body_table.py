@@ -1,4 +1,4 @@
-"""The body table as Python sees it: the columns as numpy arrays, and which rows are free."""
+"""The body table as Python sees it: the columns as numpy arrays."""
 
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -55,10 +55,7 @@ class SavedColumns(NamedTuple):
 
 
 class BodyTable:
-    """The columns of `Bodies`, as numpy arrays of the same memory, and its free rows.
-
-    Rows are allocated and freed, never moved.  A freed row is reused from the next step on, so that
-    it keeps its contents if the current step is cut short.
+    """The columns of `Bodies`, as numpy arrays of the same memory.
 
     Each column of `motion.columns` is an attribute, of the shape (capacity, ...).
 
@@ -76,8 +73,6 @@ class BodyTable:
         self.is_apart: bool = bodies.is_apart
         self.capacity = 0
         self.views = SimpleNamespace()
-        self._free: list[int] = []
-        self._freed: list[int] = []
         self._saved: tuple[NDArray[Any], ...] = ()
         self._first: list[NDArray[Any]] = []  # the first rows of these; see `_first_rows`
         self._taken: NDArray[Any] = np.zeros(0)
@@ -92,34 +87,14 @@ class BodyTable:
         self.bodies.bind()
         blocks, memory = self.bodies.blocks, self.bodies.memory
         new = views_of(blocks, memory)
-        capacity = len(new["ids"])
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
         vectors, rarer, scalars, singles, flags = memory[: len(SavedColumns._fields)]
         new["_first"] = []
         new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:2], singles, flags[:_N_FLAGS]
         new["_taken"] = vectors[:N_TAKEN]
         new["_restored"] = flags[_RESTORED]
-        new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
-        new["capacity"] = capacity
+        new["capacity"] = len(new["ids"])
         self.__dict__.update(new)  # one call, so that no interrupt leaves a part of it
-
-    def reserve(self, n_more: int) -> bool:
-        """Make room for more rows; return whether the arrays were replaced."""
-        wanted = self.capacity - len(self._free) + n_more
-        if wanted <= self.capacity:
-            return False
-        # Some rows are left, or the first body after a level would copy the whole table.
-        self.bodies.reserve(max(wanted + wanted // 4, self.capacity + self.capacity // 2))
-        self.bind()
-        return True
-
-    def allocate(self, entities: list[int]) -> NDArray[np.int64]:
-        """Return cleared rows for new bodies."""
-        n_free = len(self._free) - len(entities)
-        taken = self._free[n_free:][::-1]
-        del self._free[n_free:]
-        rows: NDArray[np.int64] = self.bodies.take_rows(taken, entities)
-        return rows
 
     def take_seen(self, rows: NDArray[np.int64]) -> None:
         """Reset the columns of bodies to the values last seen in their components."""
@@ -157,18 +132,3 @@ class BodyTable:
         if any_rarer:
             self.growth[:n_rows] = saved.rarer[0]
         self._restored[:, :n_rows] = saved.flags[_RESTORED]
-
-    def free(self, rows: list[int]) -> None:
-        """Free the rows of deleted bodies, from the next step on."""
-        self._freed += rows
-
-    def reuse_freed(self) -> None:
-        """Make the freed rows available."""
-        rows, self._freed = self._freed, []
-        self._free += rows
-
-    def free_all_but(self, rows: NDArray[np.int64]) -> None:
-        """Make all rows available except these."""
-        used = set(rows.tolist())
-        free = [row for row in range(self.capacity - 1, -1, -1) if row not in used]
-        self.__dict__.update(_free=free, _freed=[])

@@ -191,7 +191,7 @@ class PresentBodies:
         noted = seen.find_noted(self._seen)
         if noted is None:
             noted = sorted({*self._row_of, *self._world.ids()})
-        newcomers, changed, gone, unchanged = backend.kernels.world_diff.compare_entities(
+        newcomers, changed, gone, unchanged = backend.kernels.entity_rows.compare_entities(
             noted, entities, seen.dead, self._row_of, self._kinds, self._n_cached.data
         )
         seen.keep(unchanged)

@@ -53,8 +53,7 @@ class PresentSlopes:
         """Make bodies boxes."""
         found = [row for row in rows if self.rows[row] >= 0]
         if found:
-            self._table.free(self.rows[found].tolist())
-            self._table.reuse_freed()
+            self._table.bodies.spare += self.rows[found].tolist()
             self.rows[found] = -1
 
     def shape(
@@ -75,9 +74,10 @@ class PresentSlopes:
         if not found:
             return
         table = self._table
-        table.reserve(len(found))
+        if table.bodies.make_room(len(found)):
+            table.bind()
         entities, half_sizes, sides, tops, lows, highs = zip(*found.values(), strict=True)
-        at = table.allocate(list(entities))
+        at = table.bodies.allocate(list(entities))
         table.half[at] = np.array(half_sizes)
         table.slope[at], table.slope_top[at] = sides, tops
         table.slope_low[at], table.slope_high[at] = lows, highs

@@ -15,12 +15,12 @@ from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.components.immersed import Immersed
+from ecs_collide.components.table import EXEMPT
 from ecs_collide.esper_world import World
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.step.shared import SharedParts
-from ecs_collide.sync.registry import EXEMPT
 
 Immerse: TypeAlias = Callable[[list[Any], float], list[Any]]
 FindLeft: TypeAlias = Callable[[list[Any]], list[int]]
@@ -160,7 +160,8 @@ class QueriedBodies:
         """Return the row of an entity, -1 if it has none."""
         if self.present is not None:
             return self.present.row(id)
-        return self._registry.row_of.get(id, -1)
+        row: int = self._registry.row_of.row(id)
+        return row
 
     def attached_to(self, rows: Sequence[int]) -> Sequence[int]:
         """Return the rows of the boxes that are attached to the bodies in some rows."""

@@ -28,6 +28,7 @@ from ecs_collide.sync.attached_boxes import AttachedBoxes
 from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.quarantine import crowd_report, held_report
 from ecs_collide.sync.reader import ComponentReader
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.sync.sleep_list import EVERY, STEPS_TO_SLEEP
 from ecs_collide.sync.undo import Undo
 from ecs_collide.world_probe import WorldProbe
@@ -56,7 +57,7 @@ class Pipeline:
     undo: Undo
     link: Any  # `WorldLink`
     probe: WorldProbe  # of its world, from the first step on
-    registry: Any  # `BodyRegistry`
+    registry: BodyRegistry
     attached: AttachedBoxes
     pair_filters: Any  # `PairFilters`
     responses: Any  # `Responses`
@@ -77,7 +78,7 @@ class Pipeline:
         state: StepState,
         lock: StepLock,
         link,
-        registry,
+        registry: BodyRegistry,
         pair_filters,
         responses,
         subscribers,
@@ -264,10 +265,10 @@ class Pipeline:
     def _compare(self, timeline: Timeline) -> cython.bint:
         """Update the rows to the entities that the world has now; return whether any changed."""
         if not self.probe.is_as(self.registry.index.seen) or (
-            timeline.sleeping.n and not self.registry.sleep.wanted
+            timeline.sleeping.n > 0 and not self.registry.sleep.wanted
         ):
             was_cleared = self.state.was_cleared(self.probe.generation())
-            self.registry.compare(self.link.world, was_cleared, True)
+            self.registry.compare(self.link.attached, was_cleared, True)
             return True
         return False
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import Any
 
 from ecs_collide.components.dynamics import Attached
-from ecs_collide.esper_world import World
 from ecs_collide.sync.quarantine import Wrong
 
 
-def boxes_of(owners: Set[int], world: World) -> list[int]:
+def boxes_of(owners: Set[int], world: Any) -> list[int]:
     """Return the boxes that are attached to some entities, by rising id."""
     boxes, components = [], world.entities((Attached,))
     for box in world.having(Attached):  # a game may have thousands: no calls

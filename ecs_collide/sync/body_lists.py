@@ -75,7 +75,7 @@ class RowOf:
             rows[n] = self.row(entities[n])
         return found
 
-    def get(self, entity, default=None):
+    def get(self, entity: Any, default: Any = None) -> Any:
         """Return the row of an entity, or `default`."""
         row: cython.Py_ssize_t = self.row(entity)
         return default if row < 0 else row

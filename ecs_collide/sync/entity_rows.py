@@ -1,77 +1,94 @@
 """The rows of entities in the body table, and which entities enter and leave it.
 
 The log of a world names the entities whose components may have changed since the last comparison.
+Components are compared by identity: an added, removed or replaced one differs from the cached one.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import backend
-from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel.arrays import BYTE, LONG, are_among
 from ecs_collide._kernel.constants import Exclusion, Mark, News
 from ecs_collide.components.basics import Disabled
-from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.body_table import BodyTable
-
-RowArray = NDArray[np.int64]
-
-_CODES = {reason: code for code, reason in enumerate(END_REASONS)}
-
-
-class Changes(NamedTuple):
-    """The differences between the entities of a world and the entities with rows."""
-
-    seen: Any  # of the world, a `Seen`
-    entities: Mapping[int, Mapping[type, Any]]  # of the world: components by type
-    newcomers: list[int]
-    changed: list[int]  # entities with other components, or other objects for them
-    gone: list[int]
+from ecs_collide.sync.bindings import ComponentBinding
+from ecs_collide.sync.body_lists import BodyLists, RowOf
+from ecs_collide.sync.reader import ComponentReader
+from ecs_collide.sync.slots import matches_cache
+from ecs_collide.world_log import Seen
+from ecs_collide.world_probe import WorldProbe
 
 
+@cython.final
+class Changes:
+    """The differences between the entities of a world and the entities with rows, by rising id."""
+
+    seen: ReadOnly[Seen]  # of the world
+    entities: ReadOnly[Any]  # of the world: for each entity its components by type
+    newcomers: ReadOnly[list]
+    changed: ReadOnly[list]  # entities with other components, or other objects for them
+    gone: ReadOnly[list]
+
+    def __init__(self, seen: Seen, entities: Any, found: tuple):
+        self.seen = seen
+        self.entities = entities
+        self.newcomers, self.changed, self.gone = found
+
+
+@cython.final
 class EntityRows:
     """The entities that have rows, and the components that are cached for them."""
 
+    table: ReadOnly[BodyTable]
+    types: ReadOnly[dict]  # the `ComponentBinding` of each type
+    row_of: ReadOnly[RowOf]
+    seen: Public[Seen]  # of the world at the last comparison; None if all are to be compared
+    bodies: Bodies
+    lists: BodyLists
+    reader: ComponentReader
+    position: ComponentBinding
+    extents: ComponentBinding
+    timeline: Any
+
     def __init__(
-        self, table: BodyTable, lists: Any, types: dict[type, Any], reader: Any, timeline: Any
-    ) -> None:
+        self,
+        table: BodyTable,
+        lists: BodyLists,
+        types: dict,
+        reader: ComponentReader,
+        timeline: Any,
+    ):
         self.table = table
         self.types = types
-        self._lists = lists
-        self.row_of: Mapping[int, int] = lists.row_of  # by entity
-        self.seen: Any = None  # of the world at the last comparison; None if all are to be compared
-        self.new: dict[int, None] = lists.newcomers
-        self.switched_off: list[int] = lists.switched_off
-        self._kernels = backend.kernels
-        self._reader = reader
-        self._position, self._extents = reader.kinds[:2]
-        self._timeline = timeline
-
-    @property
-    def entities(self) -> RowArray:
-        """The entities that are bodies, by rising id."""
-        found: RowArray = self._lists.entities
-        return found
-
-    @property
-    def rows(self) -> RowArray:
-        """The rows of all bodies, in the order of their ids."""
-        found: RowArray = self._lists.rows
-        return found
+        self.row_of = lists.row_of
+        self.seen = None  # type: ignore[assignment]
+        self.bodies = reader.bodies
+        self.lists = lists
+        self.reader = reader
+        self.position, self.extents = reader.kinds[0], reader.kinds[1]
+        self.timeline = timeline
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, with room for all rows in its parts."""
-        self._timeline = timeline
-        self.table.bind()
+        self.timeline = timeline
         self.bind()
 
-    def bind(self) -> None:
-        """Make room in all parts for the rows of the table."""
-        self._timeline.make_room()
-        self._reader.bind(self.table.views)
+    @cython.ccall
+    def bind(self) -> cython.int:
+        """Use the arrays of the bodies, which may have been replaced, and make room in all parts."""
+        self.table.bind()
+        self.timeline.make_room()
+        self.reader.bind(self.table.views)
+        return 0
 
     def watch(self, kind: type, mark: int) -> None:
         """Mark the bodies that have a component of a type with a bit, from now on.
@@ -79,21 +96,21 @@ class EntityRows:
         They count as changed in the next comparison, and no others.
         """
         if kind not in self.types:
-            self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), 0, 0)
-            self._reader.add_kind(self.types[kind])
-        self._set_mark(kind, self.types[kind].mark | mark)
+            self.types[kind] = ComponentBinding(kind, (), 0, 0)
+            self.reader.add_kind(self.types[kind])
+        self._set_mark(self.types[kind], self.types[kind].mark | mark)
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Stop marking the bodies that have a component of a watched type."""
-        self._set_mark(kind, self.types[kind].mark & ~mark)
+        self._set_mark(self.types[kind], self.types[kind].mark & ~mark)
 
-    def _set_mark(self, kind: type, mark: int) -> None:
-        known = self.types[kind]
+    def _set_mark(self, known: ComponentBinding, mark: cython.int) -> cython.void:
         if known.mark != mark:
             known.mark = mark
-            holding = [row for row, component in enumerate(known.items) if component is not None]
-            self.table.n_cached[holding] = -1
-            self.seen = None
+            for row, component in enumerate(known.items):
+                if component is not None:
+                    self.bodies.n_cached[row] = -1
+            self.seen = None  # type: ignore[assignment]
 
     # -- lookups --
 
@@ -105,174 +122,261 @@ class EntityRows:
     def holders(self, kind: type) -> Sequence[Any]:
         """Return the components of a type by row at the start of the step; empty if there are none."""
         known = self.types.get(kind)
-        items: Sequence[Any] = () if known is None else known.items
-        return items
+        return () if known is None else known.items
 
-    def is_current(self, world: World) -> bool:
+    @cython.ccall
+    def is_current(self, world: Any) -> cython.bint:
         """Return whether the world has the same entities and components as at the last comparison."""
-        current: bool = world.probe.is_as(self.seen)
-        return current
+        probe: WorldProbe = world.probe
+        return probe.is_as(self.seen)
 
-    def find_noted(self, world: World, seen: Any) -> list[int]:
+    def find_noted(self, world: Any, seen: Seen) -> list:
         """Return the entities that may have changed between the last comparison and `seen`."""
-        noted: list[int] | None = seen.find_noted(self.seen)
+        noted: Any = seen.find_noted(self.seen)
         if noted is None:
-            noted = sorted({*self.entities.tolist(), *world.ids()})
+            noted = sorted({*self.lists.entities.tolist(), *world.ids()})
         return noted
 
-    def compare(self, world: World) -> Changes:
+    @cython.ccall
+    def compare(self, world: Any) -> Changes:
         """Return the differences between the entities of a world and the entities with rows."""
-        seen, entities = world.probe.look(self.types), world.entities(self.types)
-        newcomers, changed, gone, unchanged = self._kernels.world_diff.compare_entities(
-            self.find_noted(world, seen), entities, seen.dead, self.row_of,
-            self._reader.find_used(world), self.table.views.n_cached,
-        )  # fmt: skip
+        probe: WorldProbe = world.probe
+        seen: Seen = probe.look(self.types)
+        entities: Any = probe.database()
+        if entities is None:
+            entities = world.entities(self.types)
+        used: list = self.reader.find_used(probe.sets_by_type() or world.kinds())
+        newcomers, changed, gone, unchanged = compare_entities(
+            self.find_noted(world, seen),
+            entities,
+            seen.dead,
+            self.row_of,
+            used,
+            self.bodies.n_cached,
+        )
         seen.keep(unchanged)
-        return Changes(seen, entities, newcomers, changed, gone)
+        return Changes(seen, entities, (newcomers, changed, gone))
 
-    def know(self, changes: Changes) -> None:
-        """Store the moment of a comparison whose changes are all applied."""
-        self.seen = changes.seen
-
-    def find_changed(self, world: World) -> tuple[list[int], list[int]]:
+    def find_changed(self, world: Any) -> tuple:
         """Return the changed bodies, and those among them whose ids belong to other bodies now.
 
         A living entity that is no body any more has changed, too, and so has one that was disabled
         before it is deleted.
         """
+        replaced: list = []
+
         if self.is_current(world):
             return [], []
-        changes = self.compare(world)
-        changed, row_of, now = changes.changed, self.row_of, changes.entities
-        replaced = [e for e in changed if self._is_another(row_of[e], now[e])]
-        dead = changes.seen.dead
-        left = [e for e in changes.gone if e in now and (e not in dead or Disabled in now[e])]
-        return changed + left, replaced
+        changes: Changes = self.compare(world)
+        changed: list = list(changes.changed)
+        for entity in changes.changed:
+            if self._is_another(self.row_of.row(entity), changes.entities[entity]):
+                replaced.append(entity)
+        for entity in changes.gone:
+            now = changes.entities.get(entity)
+            if now is not None and (entity not in changes.seen.dead or Disabled in now):
+                changed.append(entity)
+        return changed, replaced
 
-    def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
+    def rows_of(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of entities, -1 for an entity that is not a body."""
-        if len(self.entities) == 0:
+        ids, rows = self.lists.entities, self.lists.rows
+        if len(ids) == 0:
             return np.full(len(entities), -1, np.int64)
-        places = np.searchsorted(self.entities, entities)
-        places[places == len(self.entities)] = 0
-        rows = self.rows[places]
-        rows[self.entities[places] != entities] = -1
-        return rows
+        places = np.searchsorted(ids, entities)
+        places[places == len(ids)] = 0
+        found = rows[places]
+        found[ids[places] != entities] = -1
+        return found
 
-    def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
+    def _is_another(self, row: cython.Py_ssize_t, components: Any) -> cython.bint:
         """Return whether an id was used again, so that `Position` and `Extents` are new."""
         return (
-            self._position.items[row] is not components[self._position.type]
-            and self._extents.items[row] is not components[self._extents.type]
+            self.position.items[row] is not components[self.position.type]
+            and self.extents.items[row] is not components[self.extents.type]
         )
 
     def is_same(self, row: int, components: Mapping[type, Any]) -> bool:
         """Return whether components belong to the body in a row: one of position, extents is the same."""
-        kinds = self._position.type, self._extents.type
-        return all(kind in components for kind in kinds) and not self._is_another(row, components)
+        if self.position.type not in components or self.extents.type not in components:
+            return False
+        return not self._is_another(row, components)
 
     # -- entering and leaving --
 
-    def admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> list[int]:
-        """Give rows to new bodies; return them."""
-        if self.table.reserve(len(newcomers)):
+    @cython.ccall
+    def admit(self, newcomers: list, entities: Any) -> list:
+        """Give rows to new bodies, and cache their components; return the rows."""
+        b: Bodies = self.bodies
+        marks: cython.int = 0
+
+        if b.make_room(len(newcomers)):
             self.bind()
-        found = self.table.allocate(newcomers)
-        rows: list[int] = found.tolist()
-        self.table.news[found] = News.NEW
-        self.new.update(dict.fromkeys(rows))
-        if self._reader.cache_all(found.data, newcomers, entities) & Mark.DISABLED:
+        rows: list = b.allocate(newcomers).tolist()
+        for n in range(len(rows)):
+            b.news[rows[n]] = News.NEW
+            self.lists.newcomers[rows[n]] = None
+            marks |= self.reader.cache(rows[n], entities[newcomers[n]])
+        if marks & Mark.DISABLED:
             self._switch_off(rows)
         return rows
 
-    def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
-        """Cache the components that bodies have now."""
-        others = []
-        for row, present in zip(rows, components, strict=True):
-            if self._reader.switch(row, present):
+    @cython.ccall
+    def recache(self, rows: list, changes: Changes) -> cython.int:
+        """Cache the components that the changed bodies, in `rows`, have now."""
+        others: list = []
+
+        for n in range(len(rows)):
+            row: cython.Py_ssize_t = rows[n]
+            components: dict = changes.entities[changes.changed[n]]
+            if self.reader.switch(row, components):
                 continue
-            if self._is_another(row, present):
+            if self._is_another(row, components):
                 others.append(row)
-            self._reader.cache(row, present)
+            self.reader.cache(row, components)
         if others:
-            self.end_contacts(np.array(others, np.int64), EndReason.ENTITY_DELETED)
-            self.table.news[others] |= News.NEW
-            self.new.update(dict.fromkeys(others))
+            self.end_contacts(others, EndReason.ENTITY_DELETED)
+            for row in others:
+                self.bodies.news[row] |= News.NEW
+                self.lists.newcomers[row] = None
         self._switch_off(rows)
+        return 0
 
-    def _switch_off(self, rows: list[int]) -> None:
+    def _switch_off(self, rows: list) -> cython.void:
         """Exclude bodies that have become disabled, until they are enabled and read again."""
-        disabled, state = self.table.views.disabled, self.table.views.quarantined
-        off = [row for row in rows if disabled[row] and state[row] != Exclusion.DISABLED]
+        b: Bodies = self.bodies
+        off: list = []
+
+        for row in rows:
+            i: cython.Py_ssize_t = row
+            if b.disabled[i] and b.quarantined[i] != Exclusion.DISABLED:
+                self.reader.undo.keep(b, "quarantined", i)
+                off.append(i)
         if off:
-            for row in off:
-                self._reader.undo.keep(self.table, "quarantined", row)
             self.skip(off, EndReason.DISABLED)
-            self.table.quarantined[off] = Exclusion.DISABLED
-            self.switched_off += off
+            for row in off:
+                b.quarantined[row] = Exclusion.DISABLED
+            self.lists.switched_off += off
 
-    def release_gone(self, gone: list[int], world: World) -> list[int]:
+    @cython.ccall
+    def release_gone(self, world: Any, changes: Changes) -> list:
         """Free the rows of entities that are no longer bodies; return them."""
-        if not gone:
-            return []
-        reasons: EndReason | list[EndReason] = EndReason.ENTITY_DELETED
-        if world.is_empty():
-            reasons = EndReason.WORLD_CLEARED
-        elif living := world.living(gone):
-            deleted, removed = EndReason.ENTITY_DELETED, EndReason.COMPONENT_REMOVED
-            reasons = [removed if entity in living else deleted for entity in gone]
-        return self.release(gone, reasons)
+        reasons: list = []
 
-    def release(self, entities: list[int], reasons: EndReason | list[EndReason]) -> list[int]:
+        if changes.gone and len(changes.entities) == 0 and world.is_empty():
+            return self.release(changes.gone, EndReason.WORLD_CLEARED)
+        for entity in changes.gone:
+            is_alive: cython.bint = world.probe.is_alive(entity)
+            reasons.append(EndReason.COMPONENT_REMOVED if is_alive else EndReason.ENTITY_DELETED)
+        return self.release(changes.gone, reasons)
+
+    @cython.ccall
+    def release(self, entities: list, reasons: Any) -> list:
         """Free the rows of entities, in time O(entities + contacts); return them."""
         if not entities:
             return []
-        found = self._lists.row_of.rows_of(entities)
-        self.end_contacts(found, reasons)
-        self._timeline.remove(found.data)
-        rows: list[int] = found.tolist()
-        for row in rows if self.new else ():
-            self.new.pop(row, None)  # another body may get the row before the next step
-        self._reader.release(found.data)
-        self.table.free(rows)
+        found = self.row_of.rows_of(entities)
+        rows: list = found.tolist()
+        self.end_contacts(rows, reasons)
+        self.timeline.remove(found.data)
+        for row in rows:
+            self.lists.newcomers.pop(row, None)  # another body may get it before the next step
+        self.reader.release(found.data)
+        self.bodies.freed += rows
         return rows
 
-    def end_contacts(self, rows: RowArray, reasons: EndReason | list[EndReason]) -> None:
-        """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
-        if isinstance(reasons, EndReason):
-            codes = np.full(len(rows), _CODES[reasons], np.int8)
-        else:
-            codes = np.array([_CODES[reason] for reason in reasons], np.int8)
-        self._timeline.contacts.forget(rows.data, codes.data)
+    @cython.ccall
+    def end_contacts(self, rows: list, reasons: Any) -> cython.int:
+        """End the contacts of bodies for a reason, or each body's for its own, in one pass."""
+        codes = np.empty(len(rows), BYTE)
+        for n in range(len(rows)):
+            codes[n] = END_REASONS.index(reasons[n] if isinstance(reasons, list) else reasons)
+        self.timeline.contacts.forget(np.array(rows, LONG).data, codes.data)
+        return 0
 
-    def skip(self, rows: list[int], reasons: EndReason | list[EndReason]) -> None:
+    @cython.ccall
+    def skip(self, rows: list, reasons: Any) -> cython.int:
         """Remove bodies from contacts and trees."""
-        self.end_contacts(np.array(rows, np.int64), reasons)
+        self.end_contacts(rows, reasons)
         for row in rows:
-            self._timeline.broadphase.remove(row)
+            self.timeline.broadphase.remove(row)
+        return 0
 
     def start_over(self, *bodies: Any) -> None:
         """Set the bodies, as `BodyLists.saved`; the next comparison caches their components."""
-        self._lists.set_bodies(*bodies)
+        self.lists.set_bodies(*bodies)
+        rows = self.lists.rows
         left = np.ones(self.table.capacity, np.bool_)
-        left[self.rows] = False
-        self._reader.release(np.flatnonzero(left).data)
+        left[rows] = False
+        self.reader.release(np.flatnonzero(left).data)
         self.table.quarantined[left] = 0
-        self.table.free_all_but(self.rows)
-        self.new.clear()
+        self.bodies.free_all_but(rows.data)
+        self.lists.newcomers.clear()
         self.table.n_cached[:] = -1
-        self.seen = None
+        self.seen = None  # type: ignore[assignment]
 
-    def replace(self, bodies: RowArray) -> bool:
+    def replace(self, bodies: NDArray[np.int64]) -> bool:
         """Set the bodies, by rising id; return whether that changes anything."""
-        if np.array_equal(self.entities, bodies):
+        known = self.lists.entities
+        if np.array_equal(known, bodies):
             return False
-        extra = self.entities[~are_among(self.entities, bodies)].tolist()
-        missing = bodies[~are_among(bodies, self.entities)].tolist()
-        left = self.release(extra, EndReason.ENTITY_DELETED)
-        rows = self.admit(missing, {entity: {} for entity in missing})
+        extra: list = known[~are_among(known, bodies)].tolist()
+        missing: list = bodies[~are_among(bodies, known)].tolist()
+        left: list = self.release(extra, EndReason.ENTITY_DELETED)
+        empty: dict = {}
+        rows: list = self.admit(missing, dict.fromkeys(missing, empty))
         self.table.n_cached[rows] = -1
-        pairs = [*zip(extra, left, strict=True), *zip(missing, rows, strict=True)]
-        self._lists.update(sorted(pairs))
-        self.seen = None
+        pairs: list = [*zip(extra, left, strict=True), *zip(missing, rows, strict=True)]
+        self.lists.update(sorted(pairs))
+        self.seen = None  # type: ignore[assignment]
         return True
+
+
+def compare_entities(
+    noted: list, entities: dict, dead, row_of: Any, kinds: list, n_cached: cython.short[::1]
+):
+    """Return four lists of entities: new bodies, changed bodies, bodies that are gone, and others.
+
+    The second are bodies with other components; the last are unchanged.  All are in the order of
+    `noted`.
+
+    Parameters
+    ----------
+    noted : list of int
+        The entities to compare.
+    entities : dict
+        The components by type, a dict, for each entity.
+    dead : frozenset of int
+        Entities that esper deletes next; they count as gone.
+    row_of : mapping
+        The row of each known body.
+    kinds : list of ComponentBinding
+        The kinds to compare; the first two make an entity a body.
+    n_cached
+        By row: the number of cached components.
+    """
+    kind: ComponentBinding
+    components: Any
+    types: list = []
+    items: list = []
+    newcomers: list = []
+    changed: list = []
+    gone: list = []
+    unchanged: list = []
+
+    for kind in kinds:
+        types.append(kind.type)
+        items.append(kind.items)
+    position, extents, *_ = types
+    for entity in noted:
+        i: cython.Py_ssize_t = row_of.get(entity, -1)
+        components = entities.get(entity)
+        if components is None or entity in dead:
+            (unchanged if i < 0 else gone).append(entity)
+        elif i >= 0 and matches_cache(components, types, items, i, n_cached[i]):
+            unchanged.append(entity)
+        elif position not in components or extents not in components:
+            (unchanged if i < 0 else gone).append(entity)
+        else:
+            (newcomers if i < 0 else changed).append(entity)
+    return newcomers, changed, gone, unchanged

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ecs_collide._kernel.constants import LARGEST, Has
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled
-from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.step_start import StepStart
@@ -49,12 +48,12 @@ class ImpactBodies:
         """Use another timeline."""
         self._loop = timeline.loop
 
-    def are_same(self, world: World) -> bool:
+    def are_same(self, world: Any) -> bool:
         """Return whether nothing came or went in the world since the step began."""
         same: bool = world.probe.is_as(self._index.seen)
         return same
 
-    def is_body(self, entity: int, world: World) -> bool:
+    def is_body(self, entity: int, world: Any) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
         now = world.components(entity, self._index.types)
         return Disabled not in now and self._index.is_same(self._index.row_of[entity], now)
@@ -104,7 +103,7 @@ class ImpactBodies:
                 return False
         return True
 
-    def read(self, row: int, world: World) -> bool:
+    def read(self, row: int, world: Any) -> bool:
         """Read the components of a body after a response; return whether it is an enabled body.
 
         A component that has replaced a position or a velocity is used from now on.  A velocity

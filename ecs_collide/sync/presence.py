@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide._kernel.constants import LARGEST, SAME_FRAME, TRAITS_SHIFT, Has, Mark, News, Trait
 from ecs_collide.components.attributes import read_number
@@ -20,7 +21,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import wrong_owner
 from ecs_collide.sync.quarantine import find_no_number, refusal
-from ecs_collide.sync.registry import BodyRegistry, RowArray
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.sync.seen import NO_ROWS
 
 
@@ -50,7 +51,7 @@ class _Changes(NamedTuple):
     seen: Any  # and at the last question
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
-    replaced_rows: RowArray
+    replaced_rows: NDArray[np.int64]
 
 
 class Presence:
@@ -95,7 +96,7 @@ class Presence:
         """Return the rows of the bodies that are no longer there."""
         return () if self._index.is_current(world) else self._compared(world).gone_rows
 
-    def replaced_rows(self, world: World) -> RowArray:
+    def replaced_rows(self, world: World) -> NDArray[np.int64]:
         """Return the rows of the bodies whose ids other bodies have now."""
         return NO_ROWS if self._index.is_current(world) else self._compared(world).replaced_rows
 
@@ -129,7 +130,7 @@ class Presence:
         A body that was deleted keeps its row until the next step.
         """
         registry = self._registry
-        row = registry.row_of.get(entity)
+        row: int | None = registry.row_of.get(entity)
         if (
             row is not None
             and not registry.table.views.news[row] & News.NEW

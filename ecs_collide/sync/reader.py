@@ -8,6 +8,8 @@ every step reads every body except fixed ones; `sync.bindings` explains why that
 # Compiled with -O3: its long loops take 5 to 13 % fewer instructions than with -O2.
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ecs_collide._kernel import Public, ReadOnly, cython
@@ -175,7 +177,8 @@ class ComponentReader:
         if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
             raise IndexError("the columns of the bodies were replaced, and not all know of it")
 
-    def require(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    def require(self, rows: cython.longlong[::1]) -> cython.void:
         """Raise IndexError unless there is room for all of `rows`."""
         for n in range(rows.shape[0]):
             self._require_row(rows[n])
@@ -192,14 +195,14 @@ class ComponentReader:
 
     # -- structure --
 
-    def find_used(self, world):
+    @cython.ccall
+    def find_used(self, types: Any) -> list:
         """Return the kinds of which any body, or any entity of a world, has a component.
 
-        The first two are those of positions and extents.
+        The first two are those of positions and extents.  `types` has the types of all components.
         """
         kind: ComponentBinding
         used: list = [self.position, self.extents]
-        types: list = list(world.kinds())
 
         for kind in self.kinds[2:]:
             if kind.items or kind.type in types:
@@ -266,7 +269,8 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
         return marks
 
-    def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
+    @cython.ccall
+    def switch(self, i: cython.Py_ssize_t, components: dict) -> cython.bint:
         """Cache only whether a body is disabled; return False, unchanged, if more differs."""
         b: Bodies = self.bodies
         kind: ComponentBinding
@@ -290,12 +294,13 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
         return True
 
-    def release(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    def release(self, rows: cython.longlong[::1]) -> cython.int:
         """Free rows of deleted bodies: they have no components."""
         for n in range(rows.shape[0]):
             self.bodies.has[rows[n]] = self.bodies.attached[rows[n]] = 0
             self.bodies.n_cached[rows[n]] = 0
-        self.clear(rows)
+        return self.clear(rows)
 
     @cython.ccall
     def clear(self, rows: cython.longlong[::1]) -> cython.int:
@@ -307,14 +312,6 @@ class ComponentReader:
                 for n in range(rows.shape[0]):
                     kind.cache(rows[n], None)
         return 0
-
-    def cache_all(self, rows: cython.longlong[::1], entities: list, components: dict) -> int:
-        """Cache the components of many bodies, a dict for each entity; return all their marks."""
-        marks: cython.int = 0
-
-        for n in range(rows.shape[0]):
-            marks |= self.cache(rows[n], components[entities[n]])
-        return marks
 
     def forget(self, rows: cython.longlong[::1], writes: cython.bint = False):
         """Forget the known objects of `rows` that do not hold the seen numbers.

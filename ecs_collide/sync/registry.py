@@ -3,9 +3,9 @@
 Fixed bodies are read when they appear, and again only when the game asks for it.
 """
 
+# Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._checks import up_against
-from ecs_collide._kernel import backend
-from ecs_collide._kernel.arrays import are_among, union
+from ecs_collide._kernel import ReadOnly, cython
+from ecs_collide._kernel.arrays import LONG, are_among, union
 from ecs_collide._kernel.constants import (
     TRAITS_SHIFT,
     Custom,
@@ -26,121 +26,121 @@ from ecs_collide._kernel.constants import (
 )
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.dynamics import Attached
-from ecs_collide.components.table import entries
-from ecs_collide.esper_world import World
+from ecs_collide.components.table import EXEMPT, entries
 from ecs_collide.events import EndReason, Vector
-from ecs_collide.motion.body_table import BodyTable, SavedColumns
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import boxes_of, wrong_owner
-from ecs_collide.sync.body_lists import BodyLists
+from ecs_collide.sync.attached_boxes import AttachedBoxes
+from ecs_collide.sync.bindings import ComponentBinding
+from ecs_collide.sync.body_lists import BodyLists, RowOf
 from ecs_collide.sync.entity_rows import Changes, EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
-from ecs_collide.sync.quarantine import FieldChecks, Report, Wrong
+from ecs_collide.sync.quarantine import FieldChecks
+from ecs_collide.sync.reader import ComponentReader
 from ecs_collide.sync.seen import CHANGED, NO_ROWS, PUT, SKIPPED, UNSEEN, SeenBodies
 from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
+from ecs_collide.sync.undo import Undo
 from ecs_collide.sync.units import Units
 
-RowArray = NDArray[np.int64]
 
-EXEMPT: list[type] = []
-"""The components that exempt bodies from gravity, of the packages that are imported."""
-
-
-def moves_itself(kind: type) -> bool:
-    """Return whether bodies with this component apply gravity and zones to themselves."""
-    return getattr(kind, "moves_itself", False)
-
-
-class _Rows:
-    """An array of `BodyLists`, as a numpy array."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name.lstrip("_")
-
-    def __get__(self, registry: BodyRegistry, owner: type) -> RowArray:
-        return np.asarray(getattr(registry.lists, self._name))
-
-    def __set__(self, registry: BodyRegistry, rows: RowArray) -> None:
-        setattr(registry.lists, self._name, rows.data)
-
-
+@cython.final
 class BodyRegistry:
-    """The bodies of one world in rows.
+    """The bodies of one world in rows."""
 
-    Attributes
-    ----------
-    lists : BodyLists
-        What a step asks each time; see there.
-    """
-
-    _movers = _Rows()
-    _stills = _Rows()
-    moving = _Rows()
-    active = _Rows()
-    new = _Rows()
-    touched_still = _Rows()
+    components: ReadOnly[Components]
+    sweeps: ReadOnly[cython.bint]
+    up: ReadOnly[Vector]  # see `set_up`
+    up_is_given: ReadOnly[cython.bint]
+    table: ReadOnly[BodyTable]
+    kinds: ReadOnly[list]  # of `ComponentBinding`; `EntityRows.watch` appends more
+    makers: ReadOnly[tuple]  # the two that make an entity a body
+    types: ReadOnly[dict]  # the first of each type
+    reader: ReadOnly[ComponentReader]
+    lists: ReadOnly[BodyLists]  # what a step asks each time
+    units: ReadOnly[Units]
+    index: ReadOnly[EntityRows]
+    row_of: ReadOnly[RowOf]  # by entity
+    checks: ReadOnly[FieldChecks]
+    kinematic_targets: ReadOnly[KinematicTargets]
+    attached: ReadOnly[AttachedBoxes]
+    sleep: ReadOnly[Sleep]
+    seen: ReadOnly[SeenBodies]
+    start: ReadOnly[StepStart]
+    impact_bodies: ReadOnly[ImpactBodies]
+    # By system before the step: the wrong field of each entity that it refuses in this step.
+    refusals: ReadOnly[dict]
+    refused: dict  # the same by row, of all systems
+    refused_before: dict  # the column `quarantined` before, by row
+    bodies: Bodies
+    domain: PeriodicDomain | None
+    timeline: Any
+    # In the order of the ids of their bodies.
+    read_rows: ReadOnly[Any]  # all rows that the present step has read, int64 (n,)
+    woken: list  # see `count_woken`
 
     def __init__(
         self,
-        dim: int,
+        dim: cython.int,
         timeline: Any,
         components: Components,
-        sweeps: bool,
+        sweeps: cython.bint,
         domain: PeriodicDomain | None = None,
-    ) -> None:
+    ):
         self.components = components
         self.sweeps = sweeps
-        self.up: Vector = ()  # see `set_up`
-        self.up_is_given = False
-        self._domain = domain
-        self._timeline = timeline
+        self.up = ()
+        self.domain = domain
+        self.timeline = timeline
+        self.bodies = timeline.bodies
         table = self.table = BodyTable(timeline.bodies)
-        kernels = backend.kernels
-        make = kernels.bindings.ComponentBinding
-        common, rare = ([make(*entry) for entry in some] for some in entries(components, dim))
-        self.kinds = [*common, *rare]  # `EntityRows.watch` appends more
-        self.makers = common[0], common[1]  # the two that make an entity a body
-        self.types = {kind.type: kind for kind in reversed(self.kinds)}  # the first of each type
-        reader = self.reader = kernels.reader.ComponentReader(timeline.bodies, self.kinds, rare)
-        reader.sweeps = sweeps
-        lists: BodyLists = kernels.body_lists.BodyLists(timeline.bodies)
-        self.lists = lists
+        common: list = []
+        rare: list = []
+        for kinds, declared in zip((common, rare), entries(components, dim), strict=True):
+            for entry in declared:
+                kinds.append(ComponentBinding(*entry))
+        self.kinds = [*common, *rare]
+        self.makers = common[0], common[1]
+        self.types = {}
+        for kind in self.kinds:
+            self.types.setdefault(kind.type, kind)
+        self.reader = ComponentReader(timeline.bodies, self.kinds, rare)
+        self.reader.sweeps = sweeps
+        self.lists = BodyLists(timeline.bodies)
         self.units = Units(components, dim)
         if table.is_apart:
-            reader.convert(self.units.leans, self.units.halves)
-        self.index = EntityRows(table, lists, self.types, reader, timeline)
-        self.row_of = self.index.row_of  # by entity
+            self.reader.convert(self.units.leans, self.units.halves)
+        self.index = EntityRows(table, self.lists, self.types, self.reader, timeline)
+        self.row_of = self.index.row_of
         wrap = None if domain is None else domain.wrap
         self.checks = FieldChecks(components, dim, self.index.holder, wrap)
-        self.kinematic_targets = KinematicTargets(table, lists.put, domain)
-        self.attached = kernels.attached_boxes.AttachedBoxes(timeline.bodies, lists, reader.undo)
-        self.sleep = Sleep(table, lists, timeline)
-        self.seen = SeenBodies(table, reader, (common[3], self.types[Attached]))
-        self._stale: list[RowArray] = lists.stale
-        self.start = StepStart(table, lists, reader, self.kinematic_targets, self.attached, domain)
+        targets = self.kinematic_targets = KinematicTargets(table, self.lists.put, domain)
+        self.attached = AttachedBoxes(timeline.bodies, self.lists, self.reader.undo)
+        self.sleep = Sleep(table, self.lists, timeline)
+        self.seen = SeenBodies(table, self.reader, (common[3], self.types[Attached]))
+        self.start = StepStart(table, self.lists, self.reader, targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(
-            self.index, reader, self.units, self.kinematic_targets, self.start, self._stale, timeline
-        )  # fmt: skip
-        # Rows, in the order of the ids of their bodies.
-        self._read = NO_ROWS  # all rows that the present step has read
-        self._woken = NO_ROWS  # see `count_woken`
-        # By system before the step: the wrong field of each entity that it refuses in this step.
-        self.refusals: dict[object, Mapping[int, Wrong]] = {}
-        self._refused: dict[int, Wrong] = {}  # the same by row, of all systems
-        self._refused_before: dict[int, int] = {}  # the column `quarantined` before, by row
+            self.index, self.reader, self.units, targets, self.start, self.lists.stale, timeline
+        )
+        self.read_rows = NO_ROWS
+        self.woken = []
+        self.refusals = {}
+        self.refused = {}
+        self.refused_before = {}
         self.index.bind()
 
     @property
-    def entities(self) -> RowArray:
+    def entities(self) -> NDArray[np.int64]:
         """The entities that are bodies, by rising id."""
-        return self.index.entities
+        return self.lists.entities
 
     @property
-    def rows(self) -> RowArray:
+    def rows(self) -> NDArray[np.int64]:
         """The rows of all bodies, in the order of their ids."""
-        return self.index.rows
+        return self.lists.rows
 
     def set_up(self, up: Vector, is_given: bool) -> None:
         """Set the default normal, a unit vector along an axis; unless given, it follows gravity."""
@@ -148,8 +148,9 @@ class BodyRegistry:
         if self.up == up:
             return
         self.up = up
-        axis = next(k for k, part in enumerate(up) if part)
-        self.reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
+        for k, part in enumerate(up):
+            if part:
+                self.reader.rare_reader.up = k + 1 if part > 0.0 else -(k + 1)
         c, rows = self.table, self.rows
         rows = rows[c.traits[rows] != 0]
         c.news[rows] |= News.UNCHECKED  # their sides are computed again
@@ -173,69 +174,81 @@ class BodyRegistry:
 
     # -- structure --
 
-    def compare(self, world: World, was_cleared: bool = False, in_step: bool = False) -> None:
+    @cython.ccall
+    def compare(self, world: Any, was_cleared: cython.bint, in_step: cython.bint) -> cython.int:
         """Update the rows to the entities that the world has now.
 
         With `was_cleared` none of them is a known body, whatever its id.  In a step, the boxes that
         are attached to deleted bodies are deleted with them.
         """
-        index = self.index
-        if not self.sleep.wanted and self.sleep.n:
+        index: EntityRows = self.index
+        changed: list = []
+        listed: list = []
+
+        if not self.sleep.wanted and self.sleep.n():
             self.wake_all()
         if index.is_current(world):
-            return
-        self.table.reuse_freed()
+            return 0
+        self.bodies.reuse_freed()
         if was_cleared:
             self.forget_cleared()
-        changes = index.compare(world)
-        has_boxes = self.types[Attached] in self.reader.used
+        changes: Changes = index.compare(world)
+        has_boxes: cython.bint = self.types[Attached] in self.reader.used
         if in_step and has_boxes and self._delete_boxes(changes, world):
             changes = index.compare(world)
-        gone = index.release_gone(changes.gone, world)
-        changed = [index.row_of[entity] for entity in changes.changed]
-        if self.sleep.n:
+        gone: list = index.release_gone(world, changes)
+        for entity in changes.changed:
+            changed.append(self.row_of.row(entity))
+        if self.sleep.n():
             self.sleep.altered += changed
             self.sleep.wake(self.sleep.altered)
         if changed:
-            index.recache(changed, [changes.entities[entity] for entity in changes.changed])
-        admitted = index.admit(changes.newcomers, changes.entities) if changes.newcomers else []
-        rows = gone + changed + admitted
-        if rows:
-            for row in changed + admitted:
-                self.read_again(row)
-            entities = changes.gone + changes.changed + changes.newcomers
-            self.lists.update(sorted(zip(entities, rows, strict=True)))
-            self._use_lists()
+            index.recache(changed, changes)
+        changed += index.admit(changes.newcomers, changes.entities) if changes.newcomers else []
+        for row in changed:
+            self.read_again(row)
+        if gone or changed:
+            listed += zip(changes.gone, gone, strict=True)
+            listed += zip(changes.changed + changes.newcomers, changed, strict=True)
+            self.lists.update(sorted(listed))
+            self.read_rows = self.watched
         if self.units.shared_size:
-            self._refuse_growth(changed + admitted)
-        index.know(changes)
+            self._refuse_growth(changed)
+        index.seen = changes.seen
+        return 0
 
-    def forget_cleared(self) -> None:
+    @cython.ccall
+    def forget_cleared(self) -> cython.int:
         """Forget all bodies of a world that was cleared."""
-        gone = self.index.entities.tolist()
-        rows = self.index.release(gone, EndReason.WORLD_CLEARED)
+        gone: list = self.lists.entities.tolist()
+        rows: list = self.index.release(gone, EndReason.WORLD_CLEARED)
         self.lists.update(list(zip(gone, rows, strict=True)))
-        self._use_lists()
+        self.read_rows = self.watched
+        return 0
 
-    def _delete_boxes(self, changes: Changes, world: World) -> bool:
+    def _delete_boxes(self, changes: Changes, world: Any) -> cython.bint:
         """Delete the boxes whose owners are deleted; return whether any.
 
         Owners that are no bodies yet are not among the changes, but their boxes are.
         """
-        dead = set(changes.gone) - world.living(changes.gone)
-        boxes = set(boxes_of(dead, world)) if dead else set()
+        dead: set = set(changes.gone) - world.living(changes.gone)
+        boxes: set = set(boxes_of(dead, world)) if dead else set()
+
         for box in (*changes.newcomers, *changes.changed):
             attached = changes.entities[box].get(Attached)
             if attached is not None and world.was_deleted(attached.owner):
                 boxes.add(box)
         for box in sorted(boxes):
             world.delete(box)
-        return bool(boxes)
+        return len(boxes) > 0
 
-    def _refuse_growth(self, rows: list[int]) -> None:
+    def _refuse_growth(self, rows: list) -> cython.void:
         """Raise ValueError if a body has `Growth` although one attribute is its size on several axes."""
-        v = self.table.views
-        growing = [v.ids[row] for row in rows if v.has[row] & Has.GROWTH]
+        growing: list = []
+
+        for row in rows:
+            if self.bodies.has[row] & Has.GROWTH:
+                growing.append(self.bodies.ids[row])
         if growing:
             growth = self.components.growth.kind.__name__
             raise ValueError(
@@ -244,42 +257,39 @@ class BodyRegistry:
                 "Components(extents=...)"
             )
 
-    def _list_all(self) -> None:
+    def _list_all(self) -> cython.void:
         """List all bodies anew by what a step does with them."""
-        self.reader.require(self.rows.data)
+        self.reader.require(self.lists.rows.data)
         self.lists.list_all()
-        self._use_lists()
-
-    def _use_lists(self) -> None:
-        """Use the new lists of bodies."""
-        self._read = self.watched
+        self.read_rows = self.watched
 
     @property
-    def watched(self) -> RowArray:
+    def watched(self) -> NDArray[np.int64]:
         """The rows of the bodies that are neither fixed nor disabled nor attached."""
         return np.asarray(self.lists.watched)
 
-    def _part(self) -> None:
+    def _part(self) -> cython.void:
         """Separate the watched bodies that move from the others."""
         self.lists.part(self.lists.watched)
 
-    def pop_ignored(self) -> list[int]:
+    def pop_ignored(self) -> list:
         """Return the entities that are both fixed and moving since the last call."""
-        ignored = sorted(self.reader.contradictory)
+        ignored: list = sorted(self.reader.contradictory)
         self.reader.contradictory.clear()
         return ignored
 
-    def read_again(self, row: int) -> None:
+    @cython.ccall
+    def read_again(self, row: cython.Py_ssize_t) -> cython.void:
         """Read the components of a body in the next step, fixed or not."""
-        if self.table.views.has[row] & Has.FIXED:
+        if self.bodies.has[row] & Has.FIXED:
             self.lists.requested.add(row)
 
-    def read_rows_again(self, rows: RowArray) -> None:
+    def read_rows_again(self, rows: NDArray[np.int64]) -> None:
         """Read the components of bodies in the next step, fixed or not."""
         if self.reader.any_fixed:
             self.lists.requested.update(rows[self.table.has[rows] & Has.FIXED != 0].tolist())
 
-    def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
+    def are_held_fixed(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return by row whether the next step does not read the components of a body."""
         held: NDArray[np.bool_] = self.table.has[rows] & Has.FIXED != 0
         if held.any():
@@ -289,29 +299,30 @@ class BodyRegistry:
     @property
     def to_be_read(self) -> set[int]:
         """The rows of the fixed bodies that the next step reads."""
-        requested: set[int] = self.lists.requested
-        return requested.union(self.lists.unread.tolist())
+        return self.lists.requested.union(self.lists.unread.tolist())
 
-    def _pop_requested(self) -> RowArray:
-        """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
-        c, lists, unread = self.table, self.lists, self.lists.unread
+    def _pop_requested(self) -> cython.void:
+        """List the fixed bodies to read in this step, in the order of their ids, as `unread`."""
+        c: Any = self.table
+        lists: BodyLists = self.lists
+        rows: Any = lists.unread
+
         if lists.requested:
-            unread = union(unread, np.array(list(lists.requested), np.int64))
-            lists.unread = unread
+            lists.requested.update(rows.tolist())
+            rows = lists.unread = np.array(list(lists.requested), LONG)
             lists.requested.clear()
-        if len(unread):
-            wanted = (c.has[unread] & Has.FIXED != 0) & (c.disabled[unread] == 0)
-            unread = lists.unread = self._in_order(unread[wanted])
-        return unread
+        if len(rows):
+            wanted = (c.has[rows] & Has.FIXED != 0) & (c.disabled[rows] == 0)
+            lists.unread = self._in_order(rows[wanted])
 
-    def _in_order(self, rows: RowArray) -> RowArray:
+    @cython.cfunc
+    def _in_order(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return rows in the order of the ids of their bodies."""
-        in_order: RowArray = rows[np.argsort(self.table.ids[rows])]
-        return in_order
+        return rows[self.table.ids[rows].argsort()]
 
     # -- values --
 
-    def read(self, step: int, dt: float) -> list[Report]:
+    def read(self, step: int, dt: float) -> list:
         """Read all components; return reports of invalid ones.
 
         Raise TypeError or AttributeError if an attribute is not a number or is missing.
@@ -320,186 +331,228 @@ class BodyRegistry:
 
     def first_error(self) -> Exception:
         """Return the error to raise after the reader has failed."""
-        return self.checks.first_error(self.entities, self.rows)
+        return self.checks.first_error(self.lists.entities, self.lists.rows)
 
-    def digest(self, n_out: int, step: int, dt: float) -> list[Report]:
+    def digest(self, n_out: cython.Py_ssize_t, step: int, dt: float) -> list:
         """Act on what the reader has found; return reports of invalid components.
 
         `n_out` is the number of bodies that are invalid.
         """
-        c, reader, index = self.table, self.reader, self.index
+        c: Any = self.table
+        reader: ComponentReader = self.reader
+        lists: BodyLists = self.lists
+        reports: list = []
+
         if reader.woken:
             self.disturb(reader.woken)
             reader.woken.clear()
-        reports = self._quarantine_fallen(step, dt) if reader.fallen else []
-        if self._refused:
+        if reader.fallen:
+            reports += self._quarantine_fallen(step, dt)
+        if self.refused:
             reports += self._quarantine_refused(step, dt)
-            n_out += len(self._refused)
+            n_out += len(self.refused)
         if self.sweeps:
             self._start_targets(dt)
-        if self._domain is not None:  # the game may have put bodies beyond an edge of the world
-            rows = self._read[c.quarantined[self._read] == 0]
-            c.centre[rows] = self._domain.into_world(c.centre[rows])
-        if self._any_attached() and self.attached.attach(self._timeline.attachments):
+        if self.domain is not None:  # the game may have put bodies beyond an edge of the world
+            rows = self.read_rows[c.quarantined[self.read_rows] == 0]
+            c.centre[rows] = self.domain.into_world(c.centre[rows])
+        if self._any_attached() and self.attached.attach(self.timeline.attachments):
             reports += self.report_attached(step, dt)
         c.news[:] = 0
-        self.lists.list_new()
-        if index.new or index.switched_off:
-            reader.find_faces(self.lists.new)
-            reader.find_faces(np.array(index.switched_off, np.int64).data)
-            index.new.clear()
-            index.switched_off.clear()
+        lists.list_new()
+        if lists.newcomers or lists.switched_off:
+            reader.find_faces(lists.new)
+            reader.find_faces(np.array(lists.switched_off, LONG).data)
+            lists.newcomers.clear()
+            lists.switched_off.clear()
         if reader.resized:
-            resized = {row: c.seen_place[row].tolist() for row in reader.resized}
-            self.lists.moves = resized | self.lists.moves
+            lists.moves = dict(lists.moves)  # a copy: `Undo` holds the old one
+        for row in reader.resized:
+            lists.moves.setdefault(row, c.seen_place[row].tolist())
         self._end_teleported(reader.touched_rows)
         if self.sleep.wake_held():
             self._part()
-        self.lists.n_out = n_out
+        lists.n_out = n_out
         if n_out:
-            self._stale.append(self._read[c.quarantined[self._read] != 0])
+            lists.stale.append(self.read_rows[c.quarantined[self.read_rows] != 0])
         self.sleep.altered += reader.altered
         self._list_moving()
-        self.touched_still = NO_ROWS
+        lists.touched_still = np.array(reader.to_place, LONG).data
         if reader.to_place:
-            self.touched_still = np.array(reader.to_place, np.int64)
-            self._stale.append(self.touched_still)
-        self._read = self.watched
+            lists.stale.append(np.asarray(lists.touched_still))
+        self.read_rows = self.watched
         return reports
 
-    def _read_components(self, dt: float) -> int:
+    def _read_components(self, dt: cython.double) -> cython.Py_ssize_t:
         """Read the components of the bodies to read in this step; return how many are invalid."""
-        reader, stills, unread = self.reader, self._stills, self._pop_requested()
-        self._read = self.watched
-        if len(unread):
-            self._read = self._in_order(np.concatenate([self.watched, unread]))
-            stills = self._in_order(np.concatenate([stills, unread]))
+        reader: ComponentReader = self.reader
+        lists: BodyLists = self.lists
+        stills: Any = lists.stills
+
+        self._pop_requested()
+        self.read_rows = self.watched
+        if len(lists.unread):
+            self.read_rows = self._in_order(np.concatenate([self.watched, lists.unread]))
+            stills = self._in_order(np.concatenate([np.asarray(stills), lists.unread])).data
         if self.sweeps:
-            self.kinematic_targets.remember(self._read)
+            self.kinematic_targets.remember(self.read_rows)
         self._note_refused()
         try:
-            n_out: int = reader.read(self._movers.data, stills.data, dt)
+            n_out: cython.Py_ssize_t = reader.read(lists.movers, stills, dt)
             if self._any_attached():
                 self.attached.remember()
-                reader.read_attached(self.lists.attached, dt)
-            if self.index.switched_off:
-                reader.read_switched_off(self.index.switched_off)
+                reader.read_attached(lists.attached, dt)
+            if lists.switched_off:
+                reader.read_switched_off(lists.switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self.first_error() from error
         return n_out
 
-    def _start_targets(self, dt: float) -> None:
+    def _start_targets(self, dt: cython.double) -> cython.void:
         """Sweep the bodies that the game has moved to their targets in this step."""
-        c, reader, kinematic_targets = self.table, self.reader, self.kinematic_targets
-        before = c.moves[self._read]
-        kinematic_targets.find_targets(self._read, dt)
-        reader.touched_rows = [
-            row for row in reader.touched_rows if c.touched[row] & Touched.BY_GAME
-        ]
-        if self.sleep.n:
-            self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
-        reader.to_place = [row for row in reader.to_place if not c.moves[row]]
-        released = kinematic_targets.released
-        reader.to_place += released.tolist()
+        c: Any = self.table
+        reader: ComponentReader = self.reader
+        targets: Any = self.kinematic_targets
+        touched: list = []
+        to_place: list = []
+
+        before = c.moves[self.read_rows]
+        targets.find_targets(self.read_rows, dt)
+        for row in reader.touched_rows:
+            if self.bodies.touched[row] & Touched.BY_GAME:
+                touched.append(row)
+        reader.touched_rows = touched
+        if self.sleep.n():
+            self.sleep.disturbed += self.read_rows[c.moves[self.read_rows] > before].tolist()
+        for row in reader.to_place:
+            if not self.bodies.moves[row]:
+                to_place.append(row)
+        reader.to_place = to_place + targets.released.tolist()
         # The reader took them for moving bodies.  Their contacts are compared as for still bodies.
-        reader.examined.extend(released[c.touched[released] != 0].tolist())
+        reader.examined.extend(targets.released[c.touched[targets.released] != 0].tolist())
         self._part()
 
-    def _any_attached(self) -> bool:
+    def _any_attached(self) -> cython.bint:
         """Return whether there are attached boxes, or attachments from the last step or a restore."""
-        return len(self.lists.attached) > 0 or self._timeline.attachments.n > 0
+        return len(self.lists.attached) > 0 or self.timeline.attachments.n > 0
 
-    def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
+    @cython.cfunc
+    def _quarantine_fallen(self, step: Any, dt: Any) -> list:
         """Skip bodies until their numbers are valid; return reports of them."""
-        ids = self.table.views.ids
-        rows = sorted(self.reader.fallen, key=ids.__getitem__)
-        self.index.skip(rows, EndReason.QUARANTINED)
-        self.table.quarantined[rows] = Exclusion.INVALID
-        return [self.checks.report(row, ids[row], step, dt) for row in rows]
+        ids: Any = self.table.views.ids
+        rows: list = sorted(self.reader.fallen, key=ids.__getitem__)
+        reports: list = []
 
-    def _note_refused(self) -> None:
+        self.index.skip(rows, EndReason.QUARANTINED)
+        for row in rows:
+            self.bodies.quarantined[row] = Exclusion.INVALID
+            reports.append(self.checks.report(row, ids[row], step, dt))
+        return reports
+
+    def _note_refused(self) -> cython.void:
         """Note the bodies that systems before this step have refused, before they are read."""
-        self._refused = {}
+        self.refused = {}
+        self.refused_before = {}
         for wrong_of in self.refusals.values():
             for entity, wrong in wrong_of.items():
                 row = self.row_of.get(entity)
                 if row is not None:
-                    self._refused.setdefault(row, wrong)
-        states = self.table.views.quarantined
-        self._refused_before = {row: states[row] for row in self._refused}
+                    self.refused.setdefault(row, wrong)
+                    self.refused_before[row] = self.bodies.quarantined[row]
 
-    def _quarantine_refused(self, step: int, dt: float) -> list[Report]:
+    @cython.cfunc
+    def _quarantine_refused(self, step: Any, dt: Any) -> list:
         """Skip the bodies that systems before this step have refused; return reports of new ones."""
-        c, reader, ids = self.table, self.reader, self.table.views.ids
-        states = c.views.quarantined
-        rows = sorted((row for row in self._refused if not states[row]), key=ids.__getitem__)
-        new = [row for row in rows if not self._refused_before[row]]
-        for row in new:
-            reader.undo.keep(c, "quarantined", row)
-        self.disturb([row for row in new if c.asleep[row]])
-        c.quarantined[rows] = Exclusion.INVALID
+        b: Bodies = self.bodies
+        reader: ComponentReader = self.reader
+        ids: Any = self.table.views.ids
+        new: list = []
+        asleep: list = []
+        reports: list = []
+
+        for row in sorted(self.refused, key=ids.__getitem__):
+            if b.quarantined[row] == 0 and not self.refused_before[row]:
+                new.append(row)
+                reader.undo.keep(b, "quarantined", row)
+                if b.asleep[row]:
+                    asleep.append(row)
+        self.disturb(asleep)
+        for row in self.refused:
+            b.quarantined[row] = b.quarantined[row] or Exclusion.INVALID
         self.index.skip(new, EndReason.QUARANTINED)
         # The reader has taken refused bodies for bodies that are back, so it found too much.
         for found in (reader.touched_rows, reader.examined, reader.to_place):
-            found[:] = [row for row in found if row not in self._refused]
-        for row in self._refused:  # fixed ones too are compared with their components again
+            for row in found[::-1]:
+                if row in self.refused:
+                    found.remove(row)
+        for row in self.refused:  # fixed ones too are compared with their components again
             self.read_again(row)
         self.refusals.clear()
-        return [self.checks.report(row, ids[row], step, dt, self._refused[row]) for row in new]
+        for row in new:
+            reports.append(self.checks.report(row, ids[row], step, dt, self.refused[row]))
+        return reports
 
-    def report_attached(self, step: int, dt: float) -> list[Report]:
+    def report_attached(self, step: int, dt: float) -> list:
         """Act on the boxes that are not as in the last step; return reports of those without owner."""
-        c, boxes = self.table, self.attached
+        c: Any = self.table
+        boxes: AttachedBoxes = self.attached
+        out: dict = {}
+        reports: list = []
+
         self._end_jumped(boxes.jumped)
-        out = {
-            row: EndReason.DISABLED if is_off else EndReason.QUARANTINED
-            for row, is_off in boxes.skipped
-        }
-        out |= {row: EndReason.QUARANTINED for row, _ in boxes.refused}
+        for row, is_off in boxes.skipped:
+            out[row] = EndReason.DISABLED if is_off else EndReason.QUARANTINED
+        for row, _ in boxes.refused:
+            out[row] = EndReason.QUARANTINED
         if out:
             self.index.skip([*out], [*out.values()])
         if boxes.n_out:
             rows = np.asarray(self.lists.attached)
-            self._stale.append(rows[c.quarantined[rows] != 0])
-        ids = c.views.ids
-        return [
-            self.checks.report(row, ids[row], step, dt, self._wrong_owner(row, owner))
-            for row, owner in boxes.refused
-        ]
+            self.lists.stale.append(rows[c.quarantined[rows] != 0])
+        for row, owner in boxes.refused:
+            wrong = self._wrong_owner(row, owner)
+            reports.append(self.checks.report(row, c.views.ids[row], step, dt, wrong))
+        return reports
 
-    def _wrong_owner(self, row: int, owner: int) -> Wrong:
+    @cython.cfunc
+    def _wrong_owner(self, row: Any, owner: Any) -> object:
         """Return the error about the owner of a box, both by row; -1 for no body."""
-        entity = int(self.table.seen_owner.item(row))
+        entity = int(self.bodies.seen_owner[row, 0])
         # Read the component itself, because a disabled body's columns are not up to date.
         components = self.index.holders(Attached)
         last = None if owner < 0 else getattr(components[owner], "owner", entity)
         return wrong_owner(entity, is_itself=owner == row, last=last)
 
-    def _end_teleported(self, touched: list[int]) -> None:
+    def _end_teleported(self, touched: list) -> cython.void:
         """End the contacts of bodies that the game has teleported."""
-        before, self.lists.teleports = self.lists.teleports, {}
-        for row in self._end_jumped([(row, row) for row in touched]):
-            entity = self.table.views.ids[row]
+        before: dict = self.lists.teleports
+        pairs: list = list(zip(touched, touched, strict=True))
+
+        self.lists.teleports = {}
+        for row in self._end_jumped(pairs):
+            entity = self.bodies.ids[row]
             self.lists.teleports[entity] = before.get(entity, 0) + 1
         self.lists.moves = {}
 
-    def _end_jumped(self, pairs: list[tuple[int, int]]) -> list[int]:
+    @cython.cfunc
+    def _end_jumped(self, pairs: list) -> list:
         """End the contacts of bodies that were teleported, and return these.
 
         Each comes with the row of its owner, or its own.  If `Space.move` has placed that, the
         contacts go on, and the sleeping bodies among the others wake.
         """
-        ended = []
+        ended: list = []
+
         for row, owner in pairs:
             if self._is_moved(owner):
-                self._timeline.contacts.wake_partners(row)
+                self.timeline.contacts.wake_partners(row)
             else:
                 ended.append(row)
         if ended:
-            self.index.end_contacts(np.array(ended, np.int64), EndReason.TELEPORTED)
+            self.index.end_contacts(ended, EndReason.TELEPORTED)
         return ended
 
-    def _is_moved(self, row: int) -> bool:
+    def _is_moved(self, row: Any) -> cython.bint:
         """Return whether a body is still where `Space.move` placed it since the last step."""
         moved_to = self.lists.moves.get(row) if self.lists.moves else None
         return moved_to is not None and moved_to == self.table.seen_place[row].tolist()
@@ -523,91 +576,106 @@ class BodyRegistry:
         if self.sweeps:
             self.kinematic_targets.put.add(row)
 
-    def moved_rows(self, world: World) -> list[int]:
+    def moved_rows(self, world: Any) -> list:
         """Return the rows of the bodies that stand where `Space.move` has put them."""
+        found: list = []
+
         if not self.lists.moves:
-            return []
-        kind, ids, found = self.makers[0].type, self.table.views.ids, []
+            return found
+        kind = self.makers[0].type
         find = world.finder((kind,))
         for row, place in self.lists.moves.items():
-            position = (find(ids[row]) or {}).get(kind)
+            position = (find(self.bodies.ids[row]) or {}).get(kind)
             # The next step reports a value that is not a number.
             with suppress(TypeError, ValueError, AttributeError, OverflowError):
                 if position is not None and self.units.place_of(position) == place:
                     found.append(row)
         return found
 
-    def _list_moving(self) -> None:
+    def _list_moving(self) -> cython.void:
         """List the bodies that take part in the step."""
-        c = self.table
-        self.moving = self._movers
-        if self.lists.n_out:
-            self.moving = self._movers[c.quarantined[self._movers] == 0]
-        if len(self.attached.taking_part):
-            self.moving = np.concatenate([self.moving, self.attached.taking_part])
-        self.active = self.moving
-        examined = [row for row in self.reader.examined if not c.moves[row]]
+        b: Bodies = self.bodies
+        lists: BodyLists = self.lists
+        moving = np.asarray(lists.movers)
+        examined: list = []
+
+        if lists.n_out:
+            moving = moving[self.table.quarantined[moving] == 0]
+        if self.attached.n:
+            moving = np.concatenate([moving, self.attached.taking_part])
+        lists.moving = lists.active = moving.data
+        for row in self.reader.examined:
+            if not b.moves[row]:
+                examined.append(row)
         if examined:
-            self.active = np.array([*self.moving.tolist(), *examined], np.int64)
+            lists.active = np.concatenate([moving, np.array(examined, LONG)]).data
 
     # -- sleep --
 
-    def disturb(self, rows: list[int]) -> None:
+    @cython.ccall
+    def disturb(self, rows: list) -> cython.int:
         """Wake the sleeping bodies of `rows`; the next step wakes bodies that they support."""
         self.sleep.disturbed += rows
         self.wake(rows)
+        return 0
 
-    def wake(self, rows: list[int]) -> None:
+    @cython.ccall
+    def wake(self, rows: list) -> cython.int:
         """Wake the sleeping bodies of `rows`."""
         self._list_woken(self.sleep.wake(rows))
+        return 0
 
-    def _list_woken(self, has_woken: bool) -> None:
+    def _list_woken(self, woken: list) -> cython.void:
         """List the moving bodies again if any body woke."""
-        if has_woken:
+        if woken:
             self._part()
             self._list_moving()
 
-    def wake_reached(self, reached: list[int]) -> None:
+    def wake_reached(self, reached: list) -> None:
         """Wake the islands that the paths of this step may reach, from the present positions.
 
         `reached` are the rows of sleeping bodies that the paths of the moving bodies may reach.
         """
         while reached:
-            rows = self.sleep.wake_with_islands(reached)
-            self._list_woken(has_woken=True)
-            self._timeline.place_woken(rows.data)
-            reached = self._timeline.sleeping.reached_by(rows.data)
-        pressed = np.array(self.reader.pressed, np.int64)
+            woken: list = self.sleep.wake(reached)
+            rows = np.array(woken, LONG)
+            self._list_woken(woken)
+            self.timeline.place_woken(rows.data)
+            reached = self.timeline.sleeping.reached_by(rows.data)
+        pressed = np.array(self.reader.pressed, LONG)
         self.lists.pressed = pressed[self.table.asleep[pressed] != 0]
         self.table.velocity[self.lists.pressed] = 0.0
 
     def wake_near(self) -> None:
         """Wake bodies beside a still body that is new, has moved or has changed."""
-        self._list_woken(self.sleep.wake_near(self.touched_still))
+        self._list_woken(self.sleep.wake_near(self.lists.touched_still))
 
-    def wake_all(self) -> None:
+    @cython.ccall
+    def wake_all(self) -> cython.int:
         """Wake all bodies."""
-        self._list_woken(self.sleep.wake_all(self.index.rows))
+        self._list_woken(self.sleep.wake_all(self.lists.rows))
         self.reader.woken.clear()
+        return 0
 
     def bring_in(self) -> None:
         """Move bodies that have left a wrapping world in at the other end."""
         arrived = self.kinematic_targets.arrived()
-        self._timeline.edges.bring_in(self.lists.moving)
+        self.timeline.edges.bring_in(self.lists.moving)
         self.kinematic_targets.reach_wrapped_targets(arrived)
 
     def count_woken(self) -> None:
-        """Add the sleeping bodies that the step has reached to the moving ones."""
-        self._woken = self.sleep.pop_woken()
-        if len(self._woken):
-            self.moving = np.concatenate([self.moving, self._woken])
+        """Add the sleeping bodies that the step has reached to the moving ones, which it writes."""
+        self.woken = sorted(self.bodies.pop_woken())
+        if self.woken:
+            moving = np.asarray(self.lists.moving)
+            self.lists.moving = np.concatenate([moving, np.array(self.woken, LONG)]).data
 
     def end_step(self, step: int, has_corrected: bool) -> None:
         """Wake the bodies that the step has reached; put those at rest for long to sleep."""
-        changed = len(self._woken) > 0 and self.sleep.wake_reached(self._woken)
+        changed: cython.bint = len(self.sleep.wake_reached(self.woken)) > 0
         if has_corrected:
-            changed |= self.sleep.fall(self.moving, step, self.sweeps)
-        self._woken = NO_ROWS
+            changed |= self.sleep.fall(np.asarray(self.lists.moving), step, self.sweeps)
+        self.woken = []
         if changed:
             self._part()
 
@@ -615,33 +683,38 @@ class BodyRegistry:
 
     def write(self) -> None:
         """Write the results of the step into the game's components."""
-        c, lists, written = self.table, self.lists, self.moving
+        c: Any = self.table
+        lists: BodyLists = self.lists
+        written: Any = np.asarray(lists.moving)
+
         lists.is_reported = False
         if self.sweeps:
             self.kinematic_targets.keep_velocities(written)
         if len(lists.pressed):
             written = self._in_order(union(written, lists.pressed))
-        if self._domain is not None:
-            stills = np.concatenate([self._stills, lists.unread])
+        if self.domain is not None:
+            stills = np.concatenate([np.asarray(lists.stills), lists.unread])
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
         self.reader.write(written.data)
-        for rows in self._stale:
+        for rows in lists.stale:
             self.reader.find_faces(rows.data)
-        self._stale.clear()
+        lists.stale.clear()
         lists.end_write(written.data)
 
-    def note_resized(self, rows: RowArray, boxes: RowArray) -> None:
+    def note_resized(self, rows: NDArray[np.int64], boxes: NDArray[np.int64]) -> None:
         """Record that bodies got new boxes between steps, and their attached `boxes` new offsets."""
         self.reader.find_faces(rows.data)
         self.reader.forget(boxes.data)
         for row in rows.tolist():
             self.start.note_relocated(row)
 
-    def place_shifted(self, rows: RowArray) -> None:
+    def place_shifted(self, rows: NDArray[np.int64]) -> None:
         """Put the bodies of `rows`, which were all shifted by one offset, into the trees again."""
-        c, t = self.table, self._timeline
+        c: Any = self.table
+        t: Any = self.timeline
+
         self.reader.find_faces(rows.data)
         placed = rows[c.quarantined[rows] == 0]
         moves = c.moves[placed] != 0
@@ -659,19 +732,20 @@ class BodyRegistry:
 
         It can be called again, each time with a new timeline.
         """
-        undo = self.reader.undo
+        undo: Undo = self.reader.undo
+
         self._use(timeline)
         undo.put_back()
-        self._begin_again(*undo.bodies)
+        self._begin_again(undo.bodies)
         self.lists.put.update(undo.put)
         self.lists.moves = undo.moves
 
     def start_over(self, timeline: Any) -> None:
         """Remove all bodies, and use a new timeline."""
         self._use(timeline)
-        self._begin_again(NO_ROWS, NO_ROWS)
+        self._begin_again((NO_ROWS, NO_ROWS))
 
-    def _begin_again(self, *bodies: Any) -> None:
+    def _begin_again(self, bodies: tuple) -> cython.void:
         """Set the bodies, as `BodyLists.saved`, all awake, at their seen places in new trees."""
         self.index.start_over(*bodies)
         self._start_anew()
@@ -684,16 +758,17 @@ class BodyRegistry:
         self.reader.contradictory.clear()
         self._place_all()
 
-    def _use(self, timeline: Any) -> None:
+    def _use(self, timeline: Any) -> cython.void:
         """Use another timeline."""
-        self._timeline = timeline
+        self.timeline = timeline
         self.sleep.use(timeline)
         self.impact_bodies.use(timeline)
         self.index.use(timeline)
 
-    def _start_anew(self) -> None:
+    def _start_anew(self) -> cython.void:
         """Reset all flags of the step and wake all bodies."""
-        c = self.table
+        c: Any = self.table
+
         self.lists.forget_start()
         for flags in (
             c.asleep, c.held, c.leans, c.rest_count, c.interrupted, c.gone, c.driven, c.touched,
@@ -705,21 +780,24 @@ class BodyRegistry:
             moves |= (c.response != 0) | (c.custom & Custom.DYNAMIC != 0)
         c.moves[:] = moves
         self.sleep.forget()
-        self.lists.pressed = self._woken = NO_ROWS
+        self.lists.pressed = NO_ROWS
+        self.woken = []
         self._forget_pending()
         self._list_all()
 
-    def _forget_pending(self) -> None:
+    def _forget_pending(self) -> cython.void:
         """Forget the pending work of the last step."""
         self.kinematic_targets.clear()
         self.attached.clear()
-        self._stale.clear()
-        self.index.switched_off.clear()
-        self.touched_still = NO_ROWS
+        self.lists.stale.clear()
+        self.lists.switched_off.clear()
+        self.lists.touched_still = NO_ROWS.data
 
-    def _place_all(self) -> None:
+    def _place_all(self) -> cython.void:
         """Put all bodies into the trees of a new timeline, at their seen places."""
-        c, rows = self.table, self.rows
+        c: Any = self.table
+        rows: Any = self.lists.rows
+
         self.reader.forget(rows.data)
         c.take_seen(rows)
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
@@ -728,60 +806,66 @@ class BodyRegistry:
         self._put_in_trees(rows[placed & moves].data, rows[placed & ~moves])
         self.reader.find_faces(rows.data)
 
-    def _put_in_trees(self, moving: memoryview, stills: RowArray) -> None:
+    def _put_in_trees(self, moving: cython.longlong[::1], stills: NDArray[np.int64]) -> cython.void:
         """Put moving bodies and misplaced still ones into their trees."""
-        c, t = self.table, self._timeline
+        t: Any = self.timeline
+
         self.lists.moving = self.lists.active = moving
         t.reset()
         t.bodies.begin_step(moving, 0.0)
         if len(stills):
-            c.motion[stills] = 0.0
+            self.table.motion[stills] = 0.0
             t.bodies.place_still(stills.data)
             t.broadphase.place_still(stills.data)
         t.broadphase.place_moving(moving)
 
     # -- snapshots --
 
-    def is_quiet(self, world: World) -> bool:
+    def is_quiet(self, world: Any) -> bool:
         """Return whether the last step knows all of the world but numbers of common components."""
-        lists = self.lists
+        lists: BodyLists = self.lists
+
         if lists.newcomers or lists.switched_off or lists.put or lists.moves or lists.n_out:
             return False
-        return self.index.is_current(world) and self.reader.is_quiet(self.rows.data)
+        return self.index.is_current(world) and self.reader.is_quiet(lists.rows.data)
 
-    def is_as(self, world: World, rows: RowArray, saved: SavedColumns) -> bool:
+    def is_as(self, world: Any, rows: NDArray[np.int64], saved: Any) -> bool:
         """Return whether the world has the same bodies in the same rows as when columns were saved.
 
         They also have the same components, and the same bodies are disabled.
         """
         return (
             self.index.is_current(world)
-            and self.rows is rows
+            and self.lists.rows is rows
             and not self.lists.switched_off
             and self.table.has_same_exclusions(saved)
         )
 
-    def put_back(self, saved: SavedColumns) -> list[int]:
+    def put_back(self, saved: Any) -> list:
         """Set the known values of bodies for which `is_as` is true; return still ones to place.
 
         Some components are written too.  The caller writes all of them and calls `place_again`.
         """
-        c, rows = self.table, self.rows
+        rows: Any = self.lists.rows
+
         self.lists.forget_start()
         self.wake_all()
-        misplaced: list[int] = c.bodies.find_misplaced(rows.data, saved.vectors[:2].data)
-        c.put_back(saved)
+        misplaced: list = self.bodies.find_misplaced(rows.data, saved.vectors[:2].data)
+        self.table.put_back(saved)
         self.reader.forget(rows.data, True)
         return misplaced
 
-    def place_again(self, misplaced: list[int]) -> None:
+    def place_again(self, misplaced: list) -> None:
         """Place the bodies after `put_back`."""
-        c, lists, rows = self.table, self.lists, self.rows
-        moving = lists.movers
-        if len(self.lists.attached):
+        c: Any = self.table
+        lists: BodyLists = self.lists
+        rows: Any = lists.rows
+        moving: Any = lists.movers
+
+        if len(lists.attached):
             moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
         self.reader.recognize(rows.data, True)
-        self._put_in_trees(moving, np.array(misplaced, np.int64) if misplaced else NO_ROWS)
+        self._put_in_trees(moving, np.array(misplaced, LONG))
         self._forget_pending()
         if self.reader.any_fixed:
             lists.unread = rows[c.has[rows] & Has.FIXED != 0]
@@ -790,7 +874,7 @@ class BodyRegistry:
         lists.is_reported = True
         self.reader.find_faces(rows.data)
 
-    def recall(self, world: World, bodies: RowArray) -> None:
+    def recall(self, world: Any, bodies: NDArray[np.int64]) -> None:
         """Set the bodies, by rising id; the caller sets the contacts afterwards.
 
         The next comparison removes bodies that the world lacks and adds the ones that are missing.
@@ -800,18 +884,20 @@ class BodyRegistry:
         for kind in EXEMPT:
             if world.having(kind):  # else its bodies would count as changed in the next step
                 self.exempt_from_gravity(kind)
-        self.compare(world)
+        self.compare(world, False, False)
         if self.index.replace(bodies):
             self._list_all()
 
     def resume(
         self,
         flags: NDArray[np.uint8],
-        seen: list[NDArray[np.float64]],
+        seen: list,
         rest_count: NDArray[np.int8],
     ) -> None:
         """Set the known values of all bodies, as `SeenBodies.resume` does, and place them."""
-        c, rows = self.table, self.rows
+        c: Any = self.table
+        rows: Any = self.lists.rows
+
         out = flags & (SKIPPED | UNSEEN) != 0
         misplaced = (c.news[rows] & (News.NEW | News.UNPLACED) != 0) | (c.quarantined[rows] != 0)
         # A failed step may have found that bodies moved without placing them.
@@ -819,12 +905,12 @@ class BodyRegistry:
         misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
         misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
         self.seen.resume(rows, flags, seen, rest_count)
-        self.index.new.clear()
-        self.index.new.update(dict.fromkeys(rows[c.news[rows] & News.NEW != 0].tolist()))
+        self.lists.newcomers.clear()
+        self.lists.newcomers.update(dict.fromkeys(rows[c.news[rows] & News.NEW != 0].tolist()))
         if (flags & CHANGED != 0).any():
-            self.index.seen = None
+            self.index.seen = None  # type: ignore[assignment]
         for row in rows[out].tolist():
-            self._timeline.broadphase.remove(row)
+            self.timeline.broadphase.remove(row)
         moves = c.moves[rows] != 0
         self._put_in_trees(rows[~out & moves].data, rows[~out & misplaced & ~moves])
         self._forget_pending()
@@ -836,15 +922,12 @@ class BodyRegistry:
 
     def resume_sleep(self, sleeping: NDArray[np.void], may_wake: NDArray[np.void]) -> int:
         """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""
-        asleep = self.sleep.resume(self.rows, sleeping, may_wake)
+        asleep = self.sleep.resume(self.lists.rows, sleeping, may_wake)
         if self.sweeps:
-            put = self.rows[may_wake["body"][may_wake["why"] & PUT != 0]]
+            put = self.lists.rows[may_wake["body"][may_wake["why"] & PUT != 0]]
             self.kinematic_targets.put.update(put.tolist())
-        self._lay_down(asleep)
-        return len(asleep)
-
-    def _lay_down(self, asleep: RowArray) -> None:
-        """Remove bodies that sleep again from the moving ones."""
-        if len(asleep):
+        if len(asleep):  # they no longer move
             self._part()
-            self.moving = self.active = self.moving[self.table.moves[self.moving] != 0]
+            moving = np.asarray(self.lists.moving)
+            self.lists.moving = self.lists.active = moving[self.table.moves[moving] != 0].data
+        return len(asleep)

@@ -12,7 +12,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.sync.registry import BodyRegistry
+from ecs_collide.motion.body_table import BodyTable
 from tests.random_worlds import Draw, write
 from tests.scenes import another_world, box, mover, position, velocity
 
@@ -50,13 +50,13 @@ def n_quick(monkeypatch):
     """Return the restores that have set nothing but numbers, one item each."""
     gc.collect()  # a component of another test that rounds would rule out quick restores
     found = []
-    put_back = BodyRegistry.put_back
+    put_back = BodyTable.put_back
 
-    def counted(registry, saved):
+    def counted(table, saved):
         found.append(saved)
-        return put_back(registry, saved)
+        return put_back(table, saved)
 
-    monkeypatch.setattr(BodyRegistry, "put_back", counted)
+    monkeypatch.setattr(BodyTable, "put_back", counted)
     return found
 
 

@@ -22,12 +22,12 @@ CALLS = {
     "nothing": (15, 8),
     "a tag on a body": (15, 8),
     "a foreign entity": (15, 8),
-    "create": (63, 65),
-    "delete": (60, 66),
-    "create and delete": (71, 77),
-    "pool": (92, 89),
-    "replace": (53, 37),
-    "delete a tile": (60, 66),
+    "create": (18, 11),
+    "delete": (18, 10),
+    "create and delete": (17, 10),
+    "pool": (16, 9),
+    "replace": (16, 9),
+    "delete a tile": (18, 10),
 }
 
 
@@ -123,13 +123,13 @@ def test_calls_of_a_step_do_not_grow_with_the_world(only_compiled, world, what, 
 @pytest.mark.parametrize("what", CALLS)
 def test_as_many_entities_are_compared_as_have_changed(kernels, world, monkeypatch, what, n_fixed):
     looked: list[int] = []
-    compare = backend.kernels.world_diff.compare_entities
+    compare = backend.kernels.entity_rows.compare_entities
 
     def spy(noted: list[int], *others: Any) -> Any:
         looked.extend(noted)
         return compare(noted, *others)
 
-    monkeypatch.setattr(backend.kernels.world_diff, "compare_entities", spy)
+    monkeypatch.setattr(backend.kernels.entity_rows, "compare_entities", spy)
     game = Game(10, n_fixed)
     lists = game.space._registry.lists
 
@@ -146,9 +146,9 @@ def test_as_many_entities_are_compared_as_have_changed(kernels, world, monkeypat
 @pytest.mark.parametrize("n", [1, 100, 1000])
 def test_many_changes_are_compared_once_each(kernels, world, monkeypatch, n):
     game, looked = Game(10, 3000), []
-    compare = backend.kernels.world_diff.compare_entities
+    compare = backend.kernels.entity_rows.compare_entities
     monkeypatch.setattr(
-        backend.kernels.world_diff,
+        backend.kernels.entity_rows,
         "compare_entities",
         lambda noted, *others: (looked.append(len(noted)), compare(noted, *others))[1],
     )

@@ -513,4 +513,4 @@ def test_a_step_passes_only_bodies_that_are_not_fixed():
 
     assert registry.table.ids[registry.watched].tolist() == others
     esper.process(1.0)
-    assert np.array_equal(registry._read, registry.watched)
+    assert np.array_equal(registry.read_rows, registry.watched)

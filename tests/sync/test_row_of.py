@@ -58,8 +58,9 @@ def test_lists_follow_changes_as_a_list_of_all_bodies_does(kernels, most):
         for _ in range(rng.randrange(most + 1)):
             entity = rng.choice([*row_of, rng.randrange(500), rng.randrange(500)])
             if entity not in row_of:
-                table.reserve(1)
-                row_of[entity] = table.allocate([entity])[0].item()
+                if bodies.make_room(1):
+                    table.bind()
+                row_of[entity] = bodies.allocate([entity])[0].item()
                 table.n_cached[row_of[entity]] = 2
             elif rng.random() < 0.4:
                 table.n_cached[row_of[entity]] = 0
@@ -70,7 +71,7 @@ def test_lists_follow_changes_as_a_list_of_all_bodies_does(kernels, most):
             table.disabled[row], table.attached[row] = rng.random() < 0.2, rng.random() < 0.2
             changes[entity] = row
         lists.update(sorted(changes.items()))
-        table.reuse_freed()
+        bodies.reuse_freed()
 
         assert lists.n == len(row_of)
         assert all(lists.row_of.get(e) == row_of.get(e) for e in range(0, 500, 7))
