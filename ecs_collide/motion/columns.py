@@ -186,7 +186,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # 0 for a body that does not fall; in zones, as they make it
     **dict.fromkeys(("gravity_scale", "damping"), ("sync.rare_reader",)),
     "acceleration": ("motion.rare_columns", "sync.rare_reader"),
-    "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
+    "filters": ("sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
         ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")
     ),

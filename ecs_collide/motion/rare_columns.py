@@ -15,6 +15,7 @@ from ecs_collide.motion.controls import Controls
 CATEGORIES = 0
 MASK = 1
 GROUP = 2
+CATEGORY: cython.longlong = 1  # of bodies without a `Filter`
 
 
 @cython.final
@@ -38,6 +39,7 @@ class RareColumns:
     # whether any body was ever attached to another; `owner` is not valid until then
     any_owner: Public[cython.bint]
     any_slope: Public[cython.bint]  # whether any body ever had a `Slope`
+    # with the bits inverted that a body without a `Filter` has: `CATEGORY`, and `ALL` in its mask
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
     acceleration: Public[cython.double[:, ::1]]
@@ -62,24 +64,16 @@ class RareColumns:
         self.controls = Controls(dim)
 
     def use(self):
-        """Start to use the columns, with defaults in all rows.
+        """Start to use the columns.
 
-        Before this they hold zeros, in memory that no page is taken for.
+        Rows of bodies without any bit hold zeros, in memory that no page is taken for.
         """
-        for i in range(self.bits.shape[0]):
-            self.clear_filter(i)
         self.is_used = True
 
     def clear_owners(self) -> cython.void:
         """Detach all bodies."""
         for i in range(self.owner.shape[0]):
             self.owner[i] = -1
-
-    def clear_filter(self, i: cython.Py_ssize_t) -> cython.void:
-        """Reset the filter of a body to category 1, all categories in the mask, and no group."""
-        self.filters[i, CATEGORIES] = 1
-        self.filters[i, MASK] = ALL
-        self.filters[i, GROUP] = 0
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Make a body a box that is solid on all sides, without carrying face or acceleration."""
@@ -95,9 +89,13 @@ class RareColumns:
             return False
         if group != 0 and group == self.filters[j, GROUP]:
             return group > 0
-        return (self.filters[i, CATEGORIES] & self.filters[j, MASK]) != 0 and (
-            self.filters[j, CATEGORIES] & self.filters[i, MASK]
-        ) != 0
+        return self._accepts(i, j) and self._accepts(j, i)
+
+    def _accepts(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the mask of a body has a category of another one."""
+        f: cython.longlong[:, ::1] = self.filters
+
+        return ((f[i, MASK] ^ ALL) & (f[j, CATEGORIES] ^ CATEGORY)) != 0
 
     def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one body is attached to the other, or both to a third."""
@@ -113,7 +111,10 @@ class RareColumns:
 
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair of bodies."""
-        return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
+        one: cython.double = self.friction[i] if self.bits[i] else -1.0
+        other: cython.double = self.friction[j] if self.bits[j] else -1.0
+
+        return self.controls.friction_between(i, j, one, other)
 
     def acceleration_by(
         self, gravity: cython.double, i: cython.Py_ssize_t, k: cython.int
@@ -121,7 +122,9 @@ class RareColumns:
         """Return the acceleration of a body on an axis, by a gravity and by itself."""
         if not self.is_used:
             return gravity
-        return gravity * self.gravity_scale[i] + self.acceleration[i, k]
+        scale: cython.double = self.gravity_scale[i] if self.bits[i] else 1.0
+
+        return gravity * scale + self.acceleration[i, k]
 
 
 def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:

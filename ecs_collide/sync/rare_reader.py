@@ -12,7 +12,14 @@ from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.motion.controls import Controls
-from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
+from ecs_collide.motion.rare_columns import (
+    CATEGORIES,
+    CATEGORY,
+    GROUP,
+    MASK,
+    RareColumns,
+    side_of,
+)
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
 MOST_KINDS = 32  # the room of `Watch.rare` in slots.h
@@ -63,15 +70,32 @@ class RareReader:
     @cython.ccall
     def use(self) -> cython.int:
         """Use the columns of `RareColumns` from now on."""
-        kind: ComponentBinding
-
         if not self.rare.is_used:
             self.rare.use()
+            for i in range(self.rare.bits.shape[0]):
+                if self.rare.bits[i]:
+                    self._clear(i)
+        return 0
+
+    def _clear(self, i: cython.Py_ssize_t) -> cython.void:
+        """Set the columns of a body to their defaults, but not its filter."""
+        kind: ComponentBinding
+
+        self.rare.clear(i)
+        for kind in self.kinds:
+            kind.clear(i)
+
+    def _use_controls(self) -> cython.void:
+        """Use the columns of `Controls` from now on, with their defaults in all rows."""
+        kind: ComponentBinding
+        c: Controls = self.rare.controls
+
+        if not c.is_used:
+            c.use()
             for kind in self.kinds:
-                if kind.default != 0.0:  # else the column is as it was made
+                if kind.user is c:
                     for i in range(self.rare.bits.shape[0]):
                         kind.clear(i)
-        return 0
 
     def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.void:
         """Set which of the components a body has, from the marks `has` of all its kinds.
@@ -81,18 +105,14 @@ class RareReader:
         rarest: cython.int = (
             Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES | Trait.OTHER
         )
-        kind: ComponentBinding
-        c: Controls = self.rare.controls
 
         self.rare.bits[i] = has >> TRAITS_SHIFT & 0x7FFF
         if self.rare.bits[i] & rarest:
-            c.use()
+            self._use_controls()
         if self.rare.is_used:
-            self.rare.clear(i)
-            for kind in self.kinds:
-                kind.clear(i)
-        if c.is_used:
-            c.clear(i)
+            self._clear(i)
+        if self.rare.controls.is_used:
+            self.rare.controls.clear(i)
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
         """Return whether a body has a component of a kind and uses it: attached boxes only filters."""
@@ -109,7 +129,7 @@ class RareReader:
             if self._has(i, kind):
                 differs |= kind.read(i)
         if self._has(i, self.friction) and self.friction.seen[i, CODE] != 0.0:
-            self.rare.controls.use()
+            self._use_controls()
         return differs
 
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -150,7 +170,7 @@ class RareReader:
         kind: ComponentBinding
         fine: cython.bint = True
 
-        t.clear_filter(i)
+        t.filters[i, CATEGORIES] = t.filters[i, MASK] = t.filters[i, GROUP] = 0
         if t.bits[i] == 0:
             return True
         if c.is_used:
@@ -165,8 +185,8 @@ class RareReader:
             for k in range(3):
                 if self.filter.allows(i, k):
                     t.filters[i, k] = int(self.filter.seen[i, k])
-            if t.filters[i, MASK] < 0:
-                t.filters[i, MASK] += ALL + 1  # ~bits means all categories but these
+                    t.filters[i, k] ^= CATEGORY if k == CATEGORIES else ALL if k == MASK else 0
+            t.filters[i, MASK] &= ALL  # ~bits means all categories but these
         t.any_friction |= self._has(i, self.friction) and self.friction.seen[i, VALUE] > 0.0
         if c.is_used and self._has(i, self.friction) and self.friction.allows(i, CODE):
             c.friction_rule[i] = int(self.friction.seen[i, CODE])

@@ -84,11 +84,11 @@ _NO_FILTER = np.array([1, ALL, 0])  # the default filter
 
 
 def filtered(numbers: NDArray[np.int64]) -> NDArray[np.void]:
-    """Return those of the filters (n, 3) of bodies that are not the default."""
-    places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
+    """Return those of the filters (n, 3) of bodies, as in `RareColumns`, that are not the default."""
+    places = np.flatnonzero(numbers.any(axis=1))
     filters = none_of(FILTERED, len(places))
     filters["body"] = places
-    filters["numbers"] = numbers[places]
+    filters["numbers"] = numbers[places] ^ _NO_FILTER
     return filters
 
 
@@ -116,8 +116,8 @@ class SeenBodies:
             self._reader.rare_reader.use()
         if self._table.bodies.rare.is_used:
             numbers = self._table.filters
-            numbers[rows] = _NO_FILTER
-            numbers[rows[filters["body"]]] = filters["numbers"]
+            numbers[rows] = 0
+            numbers[rows[filters["body"]]] = filters["numbers"] ^ _NO_FILTER
 
     def changed_kinds(self, row: int) -> list[Any]:
         """Return the kinds whose component of a body differs from the seen values."""

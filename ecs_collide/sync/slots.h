@@ -28,7 +28,7 @@
    A row without a cached component holds None.  The components are those of a list. */
 typedef struct {
     PyObject **items;  /* The memory of the list; for the limited API, a copy. */
-    PyObject **known;
+    PyObject **known;  /* NULL in rows that never had a component: no page is taken for them. */
     PyObject *nothing;  /* A bare object that no slot holds; stands for an unknown value. */
     PyObject *type;  /* None, which is no type, until the offsets are known. */
     PyObject *wanted;  /* The type whose offsets must be found, or None.  Both types are borrowed. */
@@ -46,7 +46,7 @@ static inline void slots_free(Slots *slots)
     if (slots == NULL)
         return;
     for (Py_ssize_t at = 0; at < slots->n_rows * slots->width; ++at)
-        Py_DECREF(slots->known[at]);
+        Py_XDECREF(slots->known[at]);
 #ifdef Py_LIMITED_API
     PyMem_Free(slots->items);
 #endif
@@ -151,22 +151,24 @@ static inline void remember(PyObject **known, PyObject *value)
     PyObject *before = *known;
     Py_INCREF(value);
     *known = value;
-    Py_DECREF(before);  /* A number or a bare object: no code runs. */
+    Py_XDECREF(before);  /* A number or a bare object: no code runs. */
 }
 
 static inline int slots_make_room(Slots *slots, Py_ssize_t n_rows)
 {
     if (n_rows <= slots->n_rows)
         return 0;
-    size_t size = (size_t)n_rows * sizeof(PyObject *);
-    void *known = PyMem_Realloc(slots->known, size * (size_t)slots->width);
+    void *known = PyMem_Calloc((size_t)n_rows, sizeof(PyObject *) * (size_t)slots->width);
     if (known == NULL) {
         PyErr_NoMemory();
         return -1;
     }
+    if (slots->n_rows > 0)
+        memcpy(known, slots->known, (size_t)slots->n_rows * sizeof(PyObject *) * (size_t)slots->width);
+    PyMem_Free(slots->known);
     slots->known = (PyObject **)known;
 #ifdef Py_LIMITED_API
-    void *items = PyMem_Realloc(slots->items, size);
+    void *items = PyMem_Realloc(slots->items, (size_t)n_rows * sizeof(PyObject *));
     if (items == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -175,10 +177,6 @@ static inline int slots_make_room(Slots *slots, Py_ssize_t n_rows)
     for (Py_ssize_t i = slots->n_rows; i < n_rows; ++i)
         slots->items[i] = Py_None;
 #endif
-    for (Py_ssize_t at = slots->n_rows * slots->width; at < n_rows * slots->width; ++at) {
-        Py_INCREF(slots->nothing);
-        slots->known[at] = slots->nothing;
-    }
     slots->n_rows = n_rows;
     return 0;
 }
@@ -215,7 +213,7 @@ static inline void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n
                 continue;
             value = (PyObject *)Py_TYPE(item) == slots->type ? *slot_of(slots, item, k) : NULL;
 #ifndef Py_LIMITED_API
-            if (writes && value == *known && PyFloat_CheckExact(value) && Py_REFCNT(value) == 2) {
+            if (writes && value != NULL && value == *known && PyFloat_CheckExact(value) && Py_REFCNT(value) == 2) {
                 ((PyFloatObject *)value)->ob_fval = slots->seen[at + k];
                 continue;
             }

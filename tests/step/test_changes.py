@@ -301,3 +301,41 @@ def test_steering_follows_every_change_of_its_components(kernels, world):
                 for (_, some), (_, others) in zip(found, expected, strict=True)
                 for mine, its in zip(some, others, strict=True)
             )
+
+
+RARE = (
+    ec.Filter(2, 4), ec.Friction(0.5), ec.GravityScale(0.5), ec.Damping(1.0), ec.Restitution(0.5),
+    ec.MaxSpeed(900), ec.LockedAxes(True), ec.OneWay(), ec.Carry(), ec.Dominance(1),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("part", RARE, ids=lambda part: type(part).__name__)
+def test_the_first_rare_component_writes_nothing_to_rows_of_others(kernels, world, part):
+    game = Game(10, 200)
+    table, known = game.space._registry.table, list(game.movers)
+    rows = [game.space._registry.row_of[entity] for entity in known + game.tiles]
+
+    box((0, -9000), (1, 1), ec.Velocity(0, 0), ec.Slide(), part)
+    esper.process(1 / 60)
+
+    for name in ("filters", "friction", "gravity_scale", "surface", "acceleration"):
+        assert not getattr(table, name)[rows].any(), name
+
+
+@pytest.mark.parametrize("part", RARE, ids=lambda part: type(part).__name__)
+def test_others_move_alike_before_and_after_the_first_rare_component(kernels, world, part):
+    def places(step_of_the_first: int) -> list[tuple[float, ...]]:
+        esper.clear_database()
+        space = ec.install(gravity=(0, -90), rest_speed=1)
+        box((0, -10), (500, 10), ec.Fixed())
+        bodies = [
+            box((30 * k, 30 + 9 * k), (5, 5), ec.Velocity(7 * k, 0), ec.Slide()) for k in range(6)
+        ]
+        bodies += [box((30 * k, 90), (5, 5), ec.Velocity(0, 0), ec.Deflect(0.5)) for k in range(6)]
+        for step in range(90):
+            if step == step_of_the_first:
+                box((0, -9000), (1, 1), ec.Velocity(0, 0), ec.Slide(), part)
+            esper.process(1 / 60)
+        return [tuple(row) for row in space.positions(bodies).tolist()]
+
+    assert places(0) == places(45) == places(100)
