@@ -49,7 +49,7 @@ _KERNEL_NAMES = (
     "step.type_marks",
     "queries.present_boxes",
     "queries.immersion",
-    "queries.envelope",
+    "queries.loads",
     "character.stride",
     "sync.body_lists",
     "step.lock",
@@ -82,7 +82,7 @@ class Kernels(NamedTuple):
     type_marks: ModuleType
     present_boxes: ModuleType
     immersion: ModuleType
-    envelope: ModuleType
+    loads: ModuleType
     stride: ModuleType
     body_lists: ModuleType
     lock: ModuleType

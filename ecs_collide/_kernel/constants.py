@@ -150,6 +150,9 @@ STACK_ROOM = 1024  # pending nodes of a traversal: enough for more than a hundre
 MOST_DOMINANCE = 127
 """The highest level of a `Dominance`; the lowest is minus that."""
 
+COS_45 = 0.5**0.5 - 1e-9
+"""The cosine of 45 degrees, less rounding: the steepest normal of ground."""
+
 ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets every other."""
 

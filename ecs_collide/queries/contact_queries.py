@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import COS_45
 from ecs_collide.components.filters import Filter as FilterTrait
 from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.events import (
@@ -19,7 +21,6 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.queries.loads import COS_45, Loads
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
@@ -43,7 +44,7 @@ class ContactQueries:
         self._lock = shared.lock
         self._queried = queried
         self._pair_filters = pair_filters
-        self._loads = Loads(shared)
+        self._loads = backend.kernels.loads.Loads(shared)
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids."""
