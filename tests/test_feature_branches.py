@@ -46,14 +46,14 @@ FEATURES = {
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
         6,
     ),
-    "sleep": (r"asleep|sleeping", 30),
+    "sleep": (r"asleep|sleeping", 32),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
     "swept motion": (r"\.sweeps\b|driven", 22),
     "deleted in a step": (r"withdrawn|\bgone\b", 16),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 24),
 }
-FUNCTIONS_WITH_TWO = 73
+FUNCTIONS_WITH_TWO = 75
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.
