@@ -29,7 +29,7 @@ from ecs_collide.components.immersed import Immersed
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import LEAVING, SOLID, ContactRows
 from ecs_collide.step.state import StepState
-from ecs_collide.sync.courses import nearest
+from ecs_collide.sync.plain_numbers import nearest
 from ecs_collide.sync.registry import BodyRegistry
 
 ROUNDS = 100  # of contacts left out and counted again; piles of hundreds take fewer than ten
