@@ -57,6 +57,13 @@ class Custom(IntFlag):
     OFFERED = 2  # its impacts are handed over to a custom response
 
 
+class Sensing(IntEnum):
+    """The column `sensor`: what happens when another body enters one that is not solid."""
+
+    REPORTS = 1  # events alone, as it has a `Sensor`
+    IS_OFFERED = 2  # custom responses too, as it is `Attached` without a `Sensor`
+
+
 class News(IntFlag):
     """The column `news`: the work that the next step has to do for a body."""
 

@@ -22,7 +22,8 @@ class Attached(Component):
     turns at the same instants.
 
     Other bodies pass through it, as through a `Sensor`.  It meets neither its owner nor other
-    boxes of its owner.  A response or a `Velocity` has no effect on it.
+    boxes of its owner.  A response or a `Velocity` has no effect on it.  Custom responses are
+    offered what enters it, unless one of the two has a `Sensor`; see `Space.respond_with`.
 
     If the game changes the offset, the next step sweeps the box from the old offset to the new
     one.  `Space.teleport` of the box sets the offset without a sweep.  See :doc:`attached`.

@@ -69,7 +69,7 @@ FLAGS = (
     "quarantined",  # a code of `Exclusion` or 0: why steps skip it
     "disabled",  # 1 with a `Disabled`, when it was cached
     "attached",  # 1 with an `Attached`, when it was cached
-    "sensor",  # 1 with a `Sensor`, when it was cached
+    "sensor",  # `Sensing` of a body that is not solid, when it was cached; else 0
     "response",  # a code of `ResponseCode` or 0, when it was cached
     "custom",  # bits of `Custom`, when it was cached
     "moves",  # 1 while it is in the tree of moving bodies

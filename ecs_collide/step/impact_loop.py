@@ -199,7 +199,9 @@ class ImpactLoop:
                 self._begin_instant(self.queue.at[p].time)
             self.queue.drop(p)
             if self.pairs.crosses(p):
-                self._cross(p, self._is_stale(p))
+                if self._cross(p, self._is_stale(p), resolving):
+                    self._hand_over(p)
+                    return p
             elif not resolving:
                 self._log(p, UNRESOLVED)
             else:
@@ -252,15 +254,19 @@ class ImpactLoop:
         if not met:
             return False
         self.n_resolutions += 1
-        self.pairs.impact[p].resolutions += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        if (self.hands_all_over or self.surfaces.is_offered(p)) and (
-            self.pairs.impact[p].resolutions <= self.step.pair_limit
-        ):
+        if self._is_handed_over(p):
             return True
         self._resolve(p, False, False)
         return False
+
+    def _is_handed_over(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Count an impact of a pair; return whether the game gets it."""
+        self.pairs.impact[p].resolutions += 1
+        return (self.hands_all_over or self.surfaces.is_offered(p)) and (
+            self.pairs.impact[p].resolutions <= self.step.pair_limit
+        )
 
     # -- sweep again --
 
@@ -690,10 +696,13 @@ class ImpactLoop:
             return False
         return self.narrowphase.is_apart()
 
-    def _cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
+    def _cross(
+        self, p: cython.Py_ssize_t, stale: cython.bint, resolving: cython.bint
+    ) -> cython.bint:
         """Note that the bodies of a pair enter or leave each other.
 
         If the pair is `stale`, a body has turned since it was swept, and it is swept again first.
+        Returns whether the impact must be handed over first, as one of the two is attached.
         """
         if stale:
             self.narrowphase.aim(p)
@@ -701,9 +710,9 @@ class ImpactLoop:
             if self.pairs.has_contact(p):
                 if self.narrowphase.sweeper.exit > 0.0:
                     self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
-                    return
+                    return False
             elif not self.narrowphase.is_due(p):
-                return
+                return False
         self.bodies.note_crossing(self.pairs.at[p].first)
         self.bodies.note_crossing(self.pairs.at[p].second)
         if self.pairs.has_contact(p):
@@ -713,8 +722,15 @@ class ImpactLoop:
             self.pairs.impact[p].began = -1.0
             if self.pairs.at[p].state == CROSS_UNTIL_APART:
                 self._close(p)
-            return
-        self._log(p, CROSSED)
+            return False
+        self.event = self._log(p, CROSSED)
+        if resolving and self.surfaces.may_offer_crossing(p) and self._is_handed_over(p):
+            return True
+        self._begin_crossing(p)
+        return False
+
+    def _begin_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Begin the contact of a pair whose bodies enter each other."""
         # Otherwise a contact of the last step goes on: the game has made one of the two smaller.
         if not self.pairs.had_contact(p):
             self._log_crossing(p, BEGAN, self.step.now, -1)
@@ -743,6 +759,8 @@ class ImpactLoop:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
+        self.sleeping.wake_met(i)
+        self.sleeping.wake_met(j)
         self.clusters.write()
         self.bodies.end_rest(i)
         self.bodies.end_rest(j)
@@ -750,11 +768,24 @@ class ImpactLoop:
         self.is_set = False
         self.is_changed = False
 
+    def _end_pending(self) -> cython.bint:
+        """End the pending impact; return False if its bodies cross anyway, as one is attached."""
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        if not self.pairs.crosses(p):
+            return True
+        self.clusters.write()
+        if not self.pairs.at[p].is_withdrawn:
+            self._begin_crossing(p)
+        return False
+
     def cross_pending(self, until_apart: cython.bint):
         """Finish the impact that was handed over; its bodies cross on their paths."""
         p: cython.Py_ssize_t = self.pending
 
-        self.pending = -1
+        if not self._end_pending():
+            return
         self.falling.join()
         if not self.pairs.at[p].is_withdrawn:
             self.event_buffer.codes[self.event, OUTCOME] = CROSSED
@@ -776,7 +807,8 @@ class ImpactLoop:
         """
         p: cython.Py_ssize_t = self.pending
 
-        self.pending = -1
+        if not self._end_pending():
+            return
         if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
             self.falling.join()
         elif default:
@@ -803,7 +835,7 @@ class ImpactLoop:
         """
         p: cython.Py_ssize_t = self.pending
 
-        if not self.pairs.at[p].is_withdrawn:
+        if self.pairs.is_solid(p):
             if self._still_closes(p):
                 self._resolve_as(p, response, restitution)
                 if self.friction.any_rubs:  # the game sees the velocities

@@ -13,7 +13,7 @@ A *wall* is a static or kinematic body, or one that is locked on the axis of the
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import INF, Custom
+from ecs_collide._kernel.constants import INF, Custom, Sensing
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
@@ -46,6 +46,13 @@ class MetSurfaces:
         custom: cython.int = b.custom[self.pairs.at[p].first] | b.custom[self.pairs.at[p].second]
 
         return (custom & Custom.OFFERED) != 0
+
+    def may_offer_crossing(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether custom responses are told of a pair that crosses, as one is attached."""
+        b: Bodies = self.bodies
+        sensing: cython.int = b.sensor[self.pairs.at[p].first] | b.sensor[self.pairs.at[p].second]
+
+        return sensing == Sensing.IS_OFFERED
 
     def first_of_side(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the impact to take now, of those beside pair p's; p if that one comes first."""

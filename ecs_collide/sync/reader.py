@@ -27,6 +27,7 @@ from ecs_collide._kernel.constants import (
     Mark,
     News,
     ResponseCode,
+    Sensing,
     Touched,
     Trait,
 )
@@ -39,7 +40,8 @@ from ecs_collide.sync.slots import Watch, slots_write, watch_run, write_run
 from ecs_collide.sync.undo import Undo
 
 OF_ATTACHED = (
-    Has.GROWTH
+    Mark.HANDED
+    | Has.GROWTH
     | Has.MASS
     | Has.FIXED
     | Mark.ATTACHED
@@ -233,7 +235,9 @@ class ComponentReader:
                 has |= kind.mark
                 response = max(response, kind.response)
         marks = has
+        sensor: cython.int = Sensing.REPORTS if has & Has.SENSOR else 0
         if has & Mark.ATTACHED:  # an attached box is a sensor, without a response
+            sensor = sensor or Sensing.IS_OFFERED
             has = has & OF_ATTACHED | Has.SENSOR
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
@@ -242,7 +246,7 @@ class ComponentReader:
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
         self.any_fixed |= (has & Has.FIXED) != 0
-        b.sensor[i] = (has & Has.SENSOR) != 0
+        b.sensor[i] = sensor
         b.disabled[i] = (has & Mark.DISABLED) != 0
         b.any_offered |= (has & Mark.HANDED) != 0
         b.custom[i] = (Custom.DYNAMIC if has & Has.CUSTOM else 0) | (

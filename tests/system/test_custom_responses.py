@@ -426,13 +426,13 @@ def test_a_response_taken_away_within_a_response_is_not_asked_again():
 
 
 def test_a_box_that_a_response_moves_away_no_longer_presses_on_what_it_touched():
-    #     pusher  taken   wall
+    #     pusher  taken   crate
     #    +------++------++------+
     #    |  2>  ||  1>  ||      |     all faces touch; the response moves the second box
     #    +------++------++------+
     pusher = mover((0, 0), (1, 1), (2, 0), ec.Slide(), Rubber())
     taken = mover((2, 0), (1, 1), (1, 0), ec.Slide())
-    box((4, 0), (1, 1))
+    mover((4, 0), (1, 1), (0, 0), ec.Slide())
     space = ec.install()
 
     def respond(impact):
