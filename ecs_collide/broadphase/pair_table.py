@@ -338,6 +338,13 @@ class PairTable:
             self.at[p].second, axis
         )
 
+    @cython.inline
+    def is_outweighed(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.bint:
+        """Return whether one body of a pair gives way to the other by its `Dominance`."""
+        return bodies.controls.any_rank and bodies.controls.rank_of(
+            self.at[p].first
+        ) != bodies.controls.rank_of(self.at[p].second)
+
     def precedes(
         self,
         one: cython.Py_ssize_t,
@@ -372,6 +379,8 @@ class PairTable:
         axis: cython.int = self.impact[p].axis
         sign: cython.int = self.impact[p].sign
 
+        if abs(sign) == 2:  # a slope, after the faces: a mirror image has others first
+            axis = 3
         return 8 * axis + (-sign if self.at[p].first == i else sign)
 
     # -- the states of a pair, written only here --

@@ -6,8 +6,9 @@ one instant impacts of faces come first (rank 0), then impacts of corners (1), s
 the seam of two tiles does not catch on it.  Pairs that cross come last (2), so that a body that is
 stopped by a solid one does not enter a sensor flush with its face.
 
-Impacts with walls come before those of two bodies that give way, so that what happens to a pile does
-not depend on which of its bodies is first in space: in its mirror image another one is.
+Impacts with walls come first, then those with bodies of another dominance, which are like walls, so
+that what happens to a pile does not depend on which of its bodies is first in space: in its mirror
+image another one is.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
 into a separate list, which is sorted once, so that taking one is O(1).  As their order hardly
@@ -26,6 +27,7 @@ from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 
 CROSSES = 2  # the rank of a pair that enters or leaves
+AFTER_WALLS = -(2.0**1023)  # before all places, after -inf
 FEW = 12  # the entries that are sorted by insertion
 
 
@@ -102,8 +104,8 @@ class ImpactQueue:
     at: cython.pointer[Queued]
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
-    # world that wraps, where no place is the first, -inf where a wall is met, and inf for a rank
-    # above 0
+    # world that wraps, where no place is the first, -inf where a wall is met, `AFTER_WALLS` where
+    # `Dominance` decides who gives way, and inf for a rank above 0
     heap: cython.pointer[Entry]
     # array of Due: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
@@ -181,6 +183,8 @@ class ImpactQueue:
 
         if self.pairs.meets_wall(pair, self.bodies):
             at = -INF
+        elif self.pairs.is_outweighed(pair, self.bodies):
+            at = AFTER_WALLS
         self.put_at(pair, leader, time, rank, at)
 
     def put_at(

@@ -440,13 +440,15 @@ class Simulator:
         return impact.time, self.rank(pair), *self.place_of(pair, impact.axis, impact.sign)
 
     def place_of(self, pair: tuple[int, int], axis: int, sign: int) -> tuple:
-        """Return what orders impacts: walls first, then a body, its side that is hit, the other."""
+        """Return what orders impacts: walls and ranks first, then body, side, partner."""
         one, other = sorted(pair, key=lambda i: (not self.bodies[i].is_dynamic, self.places[i]))
         if self.crosses(pair):
             return 0, self.places[one], 0, self.places[other]
         side = 8 * axis + (-sign if one == pair[0] else sign)
-        has_wall = len({self._yields(n, axis) for n in pair}) == 2
-        return not has_wall, self.places[one], side, self.places[other]
+        kind = 0 if len({self._yields(n, axis) for n in pair}) == 2 else 2
+        if kind and self.bodies[one].level != self.bodies[other].level:
+            kind = 1
+        return kind, self.places[one], side, self.places[other]
 
     def rank(self, pair: tuple[int, int]) -> int:
         """Return what a queued impact is: of those of one instant the lowest come first."""

@@ -29,6 +29,7 @@ class Pair:
     second: int
     image: int
     has_wall: bool = False
+    is_outweighed: bool = False
     where: int = 0
     rank: int = 0
 
@@ -52,6 +53,9 @@ class Pairs:
     def leader(self, pair: int, bodies: Bodies) -> int:
         return self.key(pair)[0]
 
+    def is_outweighed(self, pair: int, bodies: Bodies) -> bool:
+        return self.at[pair].is_outweighed
+
     def meets_wall(self, pair: int, bodies: Bodies) -> bool:
         return self.at[pair].has_wall
 
@@ -68,11 +72,12 @@ class Plain:
         self.queue = ImpactQueue(Bodies(n_rows), pairs)
         self.queue.set_rows(n_rows)
         self.queue.grow(len(pairs.at))
-        self.keys: dict[int, tuple[float, int, bool, int, int, int]] = {}
+        self.keys: dict[int, tuple[float, int, int, int, int, int]] = {}
 
     def put(self, pair: int, time: float, rank: int) -> None:
-        walls_first = not self.pairs.at[pair].has_wall and rank == 0
-        self.keys[pair] = (time, rank, walls_first, *self.pairs.key(pair))
+        of = self.pairs.at[pair]
+        kind = 0 if of.has_wall else 1 if of.is_outweighed else 2
+        self.keys[pair] = (time, rank, rank == 0 and kind, *self.pairs.key(pair))
         self.queue.put(pair, time, rank)
 
     def drop(self, pair: int) -> None:
@@ -89,7 +94,9 @@ def filled(rng: random.Random, n: int, n_rows: int, one_against_many: bool) -> P
     pairs: dict[tuple[int, int, int], Pair] = {}
     while len(pairs) < n:
         first, second = rng.sample(range(n_rows), 2)
-        pair = Pair(0 if one_against_many else first, second, rng.choice([0, 0, 1, -1]))
+        image = rng.choice([0, 0, 1, -1])
+        kind = rng.random() < 0.3, rng.random() < 0.3
+        pair = Pair(0 if one_against_many else first, second, image, *kind)
         if pair.first != pair.second:
             pairs.setdefault((min(pair.first, second), max(pair.first, second), pair.image), pair)
     return Plain(Pairs(list(pairs.values())), n_rows)
