@@ -773,7 +773,7 @@ class ImpactLoop:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        if not self.pairs.crosses(p):
+        if not self.surfaces.may_offer_crossing(p):
             return True
         self.clusters.write()
         if not self.pairs.at[p].is_withdrawn:
