@@ -23,7 +23,7 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 FEATURES = {
     "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 44),
     "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 37),
-    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 29),
+    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 30),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 10),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 6),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 26),

@@ -342,6 +342,9 @@ def _factorise(
         The index in `values` of each diagonal coefficient; those before it in the row are before it.
     values : float64, written
     """
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+
     for i in range(first.shape[0]):
         row: cython.Py_ssize_t = place[i] - i
         rest: cython.double = values[place[i]]
@@ -363,6 +366,7 @@ def _solve(
     right: cython.double[::1],
 ) -> cython.void:
     """Replace the right sides of equations by their solution, after `_factorise`."""
+    j: cython.Py_ssize_t
     n: cython.Py_ssize_t = first.shape[0]
 
     for i in range(n):

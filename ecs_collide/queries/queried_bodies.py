@@ -199,7 +199,7 @@ class QueriedBodies:
         if solid:
             counts &= self._are_solid()[rows]
         if isinstance(filter, CategoryFilter):
-            counts &= filters_allow(filter_numbers(filter), self._filters()[rows].T)
+            counts &= filters_allow(filter_numbers(filter), self._filters(rows).T)
         elif filter is not None:
             passes = self._passes(filter)
             there = np.flatnonzero(counts & ~are_among(rows, gone))
@@ -215,8 +215,7 @@ class QueriedBodies:
                 return lambda entity: filters_allow(
                     mine, filter_numbers(find(entity, CategoryFilter))
                 )
-            filters = self._filters()
-            return lambda entity: filters_allow(mine, filters[self.row(entity)].tolist())
+            return lambda entity: filters_allow(mine, self._filters(self.row(entity)).tolist())
         kinds = (filter,) if isinstance(filter, type) else filter
         if isinstance(kinds, tuple) and kinds and all(isinstance(kind, type) for kind in kinds):
             types: tuple[type, ...] = kinds
@@ -245,15 +244,11 @@ class QueriedBodies:
         solid: NDArray[np.bool_] = self._registry.table.sensor == 0
         return solid
 
-    def _filters(self) -> NDArray[np.int64]:
-        """Return categories, mask and group of bodies, by row."""
+    def _filters(self, rows: int | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return categories, mask and group of the body in a row, or in each of several rows."""
         if self.present is not None:
-            return self.present.filters()
-        table = self._registry.table
-        if table.bodies.rare.is_used:
-            return table.filters
-        n = table.capacity
-        return np.broadcast_to(np.array(filter_numbers(None), np.int64), (n, 3))
+            return self.present.filters()[rows]
+        return self._registry.seen.filters_of(rows)
 
     def _all_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows of all bodies, and their entities."""

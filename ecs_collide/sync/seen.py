@@ -106,8 +106,15 @@ class SeenBodies:
         any_rarer = self._any_rarer or bool(self._growth.items or self._attached.items)
         return self._table.save(n_rows, any_rarer)
 
+    def filters_of(self, rows: int | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return categories, mask and group of the body in a row, or in each of several rows."""
+        return self._table.filters[rows] ^ _NO_FILTER
+
     def filters(self, n_rows: int) -> NDArray[np.int64] | None:
-        """Return a copy of the seen filters in the first rows; None if no body has had one."""
+        """Return a copy of the seen filters in the first rows, as in `RareColumns`.
+
+        It is None if no body has had one.
+        """
         return self._table.filters[:n_rows].copy() if self._table.bodies.rare.is_used else None
 
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:

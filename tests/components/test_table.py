@@ -133,7 +133,8 @@ def test_entries_have_a_number_and_its_bounds_for_each_axis(dim):
 @pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("d", [d for d in TABLE if d.column], ids=lambda d: d.kind.__name__)
 def test_a_column_has_the_number_of_the_component_and_the_default_without_one(d):
-    bodies = [mover((9 * n, 0), (1, 1), (0, 0)) for n in range(3)]
+    # Rows of bodies without any rare component hold zeros, whatever the default.
+    bodies = [mover((9 * n, 0), (1, 1), (0, 0), ec.Filter()) for n in range(3)]
     registry = ec.install()._registry
     user = getattr(registry.table.bodies, d.column.user)
 
@@ -150,5 +151,5 @@ def test_a_column_has_the_number_of_the_component_and_the_default_without_one(d)
     assert not d.column.flag or getattr(user, d.column.flag)
     esper.remove_component(bodies[1], d.kind)
     setattr(esper.component_for_entity(bodies[2], d.kind), d.names[0], 0.5)
-    bodies += [mover((9 * n, 9), (1, 1), (0, 0)) for n in range(200)]  # the columns are lengthened
+    bodies += [mover((9 * n, 9), (1, 1), (0, 0), ec.Filter()) for n in range(200)]  # the columns are lengthened
     assert column() == [d.column.default, d.column.default, 0.5, *[d.column.default] * 200]
