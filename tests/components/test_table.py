@@ -151,5 +151,6 @@ def test_a_column_has_the_number_of_the_component_and_the_default_without_one(d)
     assert not d.column.flag or getattr(user, d.column.flag)
     esper.remove_component(bodies[1], d.kind)
     setattr(esper.component_for_entity(bodies[2], d.kind), d.names[0], 0.5)
-    bodies += [mover((9 * n, 9), (1, 1), (0, 0), ec.Filter()) for n in range(200)]  # the columns are lengthened
+    # The columns are lengthened.
+    bodies += [mover((9 * n, 9), (1, 1), (0, 0), ec.Filter()) for n in range(200)]
     assert column() == [d.column.default, d.column.default, 0.5, *[d.column.default] * 200]
