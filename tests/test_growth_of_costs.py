@@ -21,7 +21,7 @@ from tests.scenes import another_world, box, mover
 
 DT = 1 / 60
 PITCH = 60.0  # between the cells
-FEW, MANY = 16, 64  # cells
+FEW, MANY = 36, 144  # cells; recent changes of up to 64 bodies are kept in another form
 N_BEFORE = 2  # steps that are not counted
 TOLERANCE = 1.2  # trees and queues are deeper among many
 

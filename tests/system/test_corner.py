@@ -113,7 +113,9 @@ def test_a_face_impact_that_becomes_a_corner_within_its_instant_waits_for_the_ot
     edge, speed = 2.0**-22, 2.0**25
     bullet = mover((-3, -1.5 - speed / 2), (4, 0.5), (0, speed), ec.Deflect())
     runner = mover((4, 0), (1, 1), (-8, 0), ec.Deflect())
-    post = box((-2, 2 - edge), (1, 1))
+    post = mover(
+        (-2, 2 - edge), (1, 1), (0, 0), ec.Deflect()
+    )  # a wall would come before the bullet
     dart = mover((9.5, 0), (0.5, 0.5), (-16, 0), ec.Deflect())
     space = ec.install()
 
