@@ -60,8 +60,9 @@ class Cells:
         The key of the level.
     offset : tuple of 2 floats
         How far it lies from the place that its file gives.
-    home : tuple of 2 floats
+    home : tuple of 2 or 3 floats
         The offset with which it was created, before any `Space.shift`: `Level` knows it by this.
+        If a copy that was shifted away has the same, a number follows.
     digest : str
         Of the file with whose boxes it was created.
     types : list of str
@@ -89,7 +90,7 @@ class Cells:
 
     def __init__(self, level: str, offset: Point = (0.0, 0.0), digest: str = "") -> None:
         self.level, self.offset, self.digest, self.side = level, offset, digest, NONE
-        self.home = offset
+        self.home: tuple[float, ...] = offset
         self.types: list[str] = []
         self.changes: dict[tuple[int, int, int], int] = {}
         self.chunks: set[Chunk] = set()
@@ -326,22 +327,23 @@ class Cells:
 _LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
-def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str], Point]:
+def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str], tuple[float, ...]]:
     """Return key, offset, digest, side, types and home of a snapshot, or raise a ValueError.
 
     The home is there only if it is not the offset.
     """
     try:
         level, x, y, digest, side, types, *shifted = json.loads(text)
-        home_x, home_y = shifted or (x, y)
-        is_good = all(type(value) is float and isfinite(value) for value in (x, y, home_x, home_y))
+        home = tuple(shifted) or (x, y)
+        is_good = all(type(value) is float and isfinite(value) for value in (x, y, *home))
+        is_good &= 2 <= len(home) <= 3
         is_good &= all(type(value) is str for value in (level, digest, *types))
         is_good &= type(side) is int and side >= NONE and type(types) is list
     except (ValueError, TypeError, RecursionError):
         is_good = False
     if not is_good:
         raise ValueError(f"the tiles in the snapshot have no readable level: {text[:200]!r}")
-    return level, (x, y), digest, side, types, (home_x, home_y)
+    return level, (x, y), digest, side, types, home
 
 
 def _shift(cells: Cells, by: Sequence[float]) -> None:
@@ -357,6 +359,17 @@ def find_cells(key: str) -> list[Cells]:
     """Return the states of a level's copies in the current world, the oldest first."""
     found = sorted(esper.get_component(Cells), key=lambda pair: pair[0])
     return [cells for entity, cells in found if cells.level == key and esper.entity_exists(entity)]
+
+
+def new_cells(key: str, offset: Point, digest: str) -> Cells:
+    """Return the state of a copy that is created at an offset in the current world."""
+    cells, others = Cells(key, offset, digest), find_cells(key)
+    homes = {other.home: other.offset for other in others}
+    number = 0.0
+    while homes.get(cells.home, offset) != offset:  # one that was shifted away
+        number += 1.0
+        cells.home = *offset, number
+    return cells
 
 
 def delete_cells(cells: Cells) -> None:

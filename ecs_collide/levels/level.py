@@ -25,6 +25,7 @@ from ecs_collide.levels.changes import (
     delete_cells,
     find_cells,
     layer_named,
+    new_cells,
     put_in_world,
 )
 from ecs_collide.levels.frame import Point
@@ -142,7 +143,7 @@ class Level:
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
     # By world: the tables by `Cells.home`, in the order of creation, and the copy used last.
     # A table is None if only the numbers of tiles were changed so far.
-    _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
+    _tables: dict[str, dict[tuple[float, ...], Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
@@ -179,12 +180,13 @@ class Level:
         """
         states = self._states()
         there = {cells.offset: cells for cells in states}
-        by_home = there | {cells.home: cells for cells in states}
+        by_home = {cells.home: cells for cells in states}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
-        for created in (*reversed(known), home):
-            if created in by_home:
-                return by_home[created].offset, by_home[created]
+        mine = [by_home[created] for created in reversed(known) if created in by_home]
+        mine += [found[home] for found in (there, by_home) if home in found]
+        if mine:
+            return mine[0].offset, mine[0]
         if there and self._home is None and (resumes or not known):  # such as after a restore
             if len(there) > 1:
                 raise ValueError(
@@ -410,7 +412,7 @@ class Level:
         """Return the changes in the current world; their state is created if there is none."""
         offset, cells = self._find()
         if cells is None:
-            cells = Cells(self.key, offset, self._tiling.digest)
+            cells = new_cells(self.key, offset, self._tiling.digest)
             put_in_world(cells)
         if cells.side != NONE and cells.digest != self._tiling.digest:
             raise ValueError(
@@ -558,12 +560,13 @@ class Level:
             for cells in find_cells(self.key)
             if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
         ]
-        cells = found[-1] if found else Cells(self.key, copy.offset, digest)
-        is_new = not found or (tiles is not None and cells.side != NONE)
+        is_new = not found or (tiles is not None and found[-1].side != NONE)
         if is_new:
-            if found and not any(map(esper.entity_exists, cells)):
-                delete_cells(cells)  # the game has deleted all of it by hand
-            cells = Cells(self.key, copy.offset, digest)
+            if found and not any(map(esper.entity_exists, found[-1])):
+                delete_cells(found[-1])  # the game has deleted all of it by hand
+            cells = new_cells(self.key, copy.offset, digest)
+        else:
+            cells = found[-1]
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(cells.home, None)  # the last one created is the last one in the dict
         changes = self._changes_of(cells, table)

@@ -347,6 +347,29 @@ def test_level_is_known_by_the_offset_of_its_creation(world):
     assert len(space.entities) == before - 4 + 4  # the new room, less the first
 
 
+@pytest.mark.parametrize("saves", [False, True])
+def test_rooms_of_an_endless_game_are_all_created_at_one_place(saves, world):
+    level = levels.from_grid(["##", "##"], 16, {"#": {"solid": True}}, merge=False)
+    space, rooms, boxes = ec.install(), [], []
+    for _ in range(4):
+        rooms.append(level.at((64, 0)))
+        boxes.append([entity for _, entity in rooms[-1].create()])
+        esper.process(DT)
+        space.shift((-64, 0))
+    if saves:
+        space.restore(space.snapshot())
+
+    for n, room in enumerate(rooms):
+        assert room.to_world(0, 32) == (64.0 * (n - 3), 0)
+    for n in (2, 0, 3, 1):
+        rooms[n].unload()
+        left = [room for room in range(4) if esper.entity_exists(boxes[room][0])]
+        assert n not in left
+        esper.process(DT)
+        assert len(space.entities) == 4 * len(left)
+    assert left == []
+
+
 class Voyage(Side):
     """A game of two machines that shifts its origin in some frames."""
 
