@@ -371,7 +371,7 @@ class BoxQueries(Generic[_Filter]):
         exclude : int or several, optional
             Ids that no row returns.
         exclude_each : integers, shape (n,), optional
-            One more id that each row does not return, such as the owner of its box; -1 for none.
+            One more id that each row does not return, as `exclude` for all; -1 for none.
         filter, solid : optional
             As in `query_many`.
         """

@@ -8,7 +8,7 @@ Other vectors are checked and converted first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -181,6 +181,14 @@ class Queries:
         hits = np.full((n * limit, n_numbers[kind]), np.nan)
         checked = kind, tuple(array.data for array in known), limit, bound
         search.search_many(checked, skipped, boxes, (each.data, found.data, hits.data))
+        for owner, mine in self._boxes_of_each(each):  # their queries are asked again
+            rows = np.flatnonzero(each == owner)
+            some, numbers = found[rows], np.full((len(rows) * limit, hits.shape[1]), np.nan)
+            checked = kind, tuple(array[rows].data for array in known), limit, bound
+            others = *(skipped or ()), *mine
+            search.search_many(checked, others, boxes, (each[rows].data, some.data, numbers.data))
+            found[rows] = some
+            hits.reshape(n, limit, -1)[rows] = numbers.reshape(len(rows), limit, -1)
         hits[:, 0][found.ravel() < 0] = np.inf
         return found, np.asarray(boxes[2]), hits
 
@@ -218,6 +226,15 @@ class Queries:
                 f"exclude_each={shown(exclude_each)} must be ids, one for each row; -1 excludes none"
             )
         return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
+
+    def _boxes_of_each(self, rows: Integers) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield those of some rows to which boxes are attached, each once, with the rows of these."""
+        owners = {row for row in rows.tolist() if row >= 0}
+        if owners and len(self._queried.attached_to([*owners])):
+            for owner in owners:
+                mine = self._queried.attached_to([owner])
+                if len(mine):
+                    yield owner, mine
 
     def _skipped(self, selection: Selection) -> Rows:
         """Return the rows that a query in bulk skips."""

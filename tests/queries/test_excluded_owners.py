@@ -65,6 +65,36 @@ def test_boxes_go_with_their_owner(name, wrap, updated):
     assert ids_of(ask(space)) & {owner, sword}
 
 
+@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize("wrap", [None, (64, 64)])
+def test_each_of_many_queries_leaves_out_the_boxes_of_its_own(wrap, updated):
+    guards = [mover((0, 6 * n), (1, 1), (0, 0), ec.Slide()) for n in range(5)]
+    swords = [box((2, 6 * n), (1, 0.5), ec.Attached(guards[n], (2, 0))) for n in (0, 1, 3)]
+    swords.append(box((2, 6), (0.25, 2), ec.Attached(guards[1], (2, 0))))
+    wall = box((12, 12), (1, 20))
+    space = ec.install(wrap=wrap)
+    esper.process(1 / 60)
+    if updated:
+        space.update()
+    each = [*guards, swords[0], -1]
+    places = [space.position_of(guard) for guard in guards] + [(0.0, 0.0)] * 2
+    ways, halves = [(20.0, 0.0)] * len(each), [(0.5, 0.5)] * len(each)
+
+    rays = space.cast_rays(places, ways, exclude_each=each)
+    boxes = space.cast_boxes(places, halves, ways, exclude_each=each)
+    near = space.nearest_many(places, 9, exclude_each=each, exclude=swords[2])
+
+    for n, (place, own) in enumerate(zip(places, each, strict=True)):
+        alone = {"exclude": None if own < 0 else own}
+        ray = space.cast_ray(place, ways[n], **alone)
+        assert (rays.ids[n], rays.times[n]) == (ray.entity, ray.time)
+        cast = space.cast_box(place, halves[n], ways[n], **alone)
+        assert (boxes.ids[n], boxes.times[n]) == (cast.entity, cast.time)
+        found = [hit.entity for hit in space.nearest(place, 9, exclude=[own, swords[2]])]
+        assert [int(id) for id in near.ids[n] if id >= 0] == found
+    assert rays.ids[:5].tolist() == [wall] * 5
+
+
 def test_free_regions_maps_and_views_leave_the_boxes_out():
     owner = mover((0, 0), (1, 1), (0, 0), ec.Slide())
     shield = box((3, 0), (0.5, 2), ec.Attached(owner, (3, 0)))
