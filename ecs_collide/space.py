@@ -817,7 +817,8 @@ class Space(BoxQueries[Filter]):
         sleep, paths and levels go on at their new places, and the next step goes on as it would
         have.  Written are the positions of all entities, also of those that are no bodies, each
         `Path`, the places of levels and of the collisions of the last step.  The game moves its
-        own numbers, such as its camera.  States saved before have the places of before.
+        own numbers, such as its camera.  States saved before have the places of before, and so
+        have the events that other handlers still get in this step.
 
         A whole offset changes no bit in a world of whole numbers, halves and quarters; see
         :doc:`exactness`.  May be called between steps and in handlers.  O(n log n) for n bodies.

@@ -107,7 +107,7 @@ class Shifting:
         state = self._state
         events = state.events
         collisions = events.collision_array.copy()
-        for name in ("position_first", "position_second"):
+        for name in ("position_first", "position_second", "contact_min", "contact_max"):
             collisions[name] += by
         state.known_events = StepEvents.of_arrays(collisions, events.contact_array)
 

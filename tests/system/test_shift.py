@@ -225,7 +225,10 @@ def test_events_of_the_last_step_lie_where_the_bodies_do(world):
     before, boxes = space.collisions[0], space.impact_boxes()
     space.shift((-64, 128))
     after = space.collisions[0]
-    assert after.position_first == (before.position_first[0] - 64, before.position_first[1] + 128)
+    for name in ("position_first", "position_second", "contact_min", "contact_max", "point"):
+        x, y = getattr(before, name)
+        assert getattr(after, name) == (x - 64, y + 128), name
+    assert after.velocity_first == before.velocity_first
     assert (space.impact_boxes().mins == boxes.mins + np.array([-64, 128])).all()
     assert space.state_hash() == space.state_hash()
 
