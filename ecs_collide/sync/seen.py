@@ -108,7 +108,8 @@ class SeenBodies:
 
     def filters_of(self, rows: int | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return categories, mask and group of the body in a row, or in each of several rows."""
-        return self._table.filters[rows] ^ _NO_FILTER
+        numbers: NDArray[np.int64] = self._table.filters[rows] ^ _NO_FILTER
+        return numbers
 
     def filters(self, n_rows: int) -> NDArray[np.int64] | None:
         """Return a copy of the seen filters in the first rows, as in `RareColumns`.
