@@ -179,7 +179,7 @@ class Oracle:
         deep = solid & ~passing & (gaps < -self.slops * slop).all(axis=1) & (lines < -self.slops)
         new = deep & ~(
             (gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
-            & (self.lines(old_low, old_high, i, j) < -self.slops)
+            & ~(self.lines(old_low, old_high, i, j) >= -self.slops)  # nan may have been inside
         )
         self.check_depth(i[new], j[new], gaps[new])
         if self.room is not None:

@@ -206,7 +206,7 @@ def write(entity: int, part: Any) -> None:
 
 
 def _attached(draw: Draw) -> object | None:
-    owner = draw.owner()
+    owner = None if ec.Fixed in draw.drawn else draw.owner()
     return None if owner is None else ec.Attached(owner, draw.vector(2.0))
 
 

@@ -271,7 +271,7 @@ class Growers(Scene):
 class Squeeze(Scene):
     """Two pistons in a channel that leave less room than what is between them needs."""
 
-    slops = 1
+    slops = 2  # what has been crushed is put flush with a piston that leaves it
 
     def build(self):
         box((0.0, -5.0), (40.0, 5.0))
