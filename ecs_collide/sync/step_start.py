@@ -41,7 +41,6 @@ class StepStart:
     def note_relocated(self, row: int) -> None:
         """Record that a body was put somewhere else since the step began."""
         self._lists.relocated.append(row)
-        self._lists.all_centres = None
 
     def centres(self) -> Doubles:
         """Return the centres of bodies at the start of the last step, float64 (capacity, dim) by row.
@@ -61,7 +60,8 @@ class StepStart:
                 if self._domain is not None:
                     centres = self._domain.into_world(centres)
                 centres[self._attached.taking_part] = self._attached.starting
-                centres[lists.relocated] = now[lists.relocated]
             lists.all_centres = centres
         found: Doubles = lists.all_centres
+        if lists.relocated:
+            found[lists.relocated] = now[lists.relocated]
         return found

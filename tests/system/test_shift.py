@@ -233,6 +233,17 @@ def test_events_of_the_last_step_lie_where_the_bodies_do(world):
     assert space.state_hash() == space.state_hash()
 
 
+def test_resize_after_a_shift_leaves_what_others_show(world):
+    bodies = [mover((0, 10 * n), (1, 1), (64, 0), ec.Slide()) for n in range(2)]
+    space = ec.install()
+    esper.process(DT)
+    shown = space.interpolated(0.5)
+    space.shift((512, 64))
+    space.resize(bodies[1], height=4)
+    assert (space.interpolated(0.5)[0] == shown[0] + (512, 64)).all()
+    assert tuple(space.interpolated(0.5)[1]) == position(bodies[1])
+
+
 def test_shift_in_a_handler_counts_for_the_next_step(world):
     ball = mover((0, 0), (1, 1), (64, 0), ec.Slide())
     wall = box((2.5, 0), (1, 1))
