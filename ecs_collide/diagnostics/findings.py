@@ -478,7 +478,7 @@ def _odd_responses(e: Examination, entity: int) -> Iterator[Finding]:
     if len(builtin) > 1:
         yield found("several_responses", f"has {' and '.join(builtin)}: {builtin[0]} wins")
     if Attached in e.of(entity):
-        idle = [*responses, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
+        idle = [*builtin, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
         if idle:
             text = "Attached: Attached wins, it goes where its owner goes"
             yield found("attached_wins", f"has {' and '.join(idle)} and {text}")

@@ -41,11 +41,9 @@ class NumberFields:
     def __init__(self, component: str, bounds: Mapping[str, Bounds]) -> None:
         self._component = component
         self.bounds = dict(bounds)
-        self._values = attrgetter(*bounds)
-        self._ranges = [
-            (each.minimum, each.maximum, math.inf if each.may_be_infinite else each.maximum)
-            for each in bounds.values()
-        ]
+        # With one name, attrgetter would return a number instead of a tuple.
+        self._values = attrgetter(*bounds) if len(bounds) > 1 else self._list_values
+        self._ranges = [_range_of(each) for each in bounds.values()]
 
     def find_wrong(self, component: object, *, converts: bool = True) -> Wrong | None:
         """Return the first number out of its bounds, or None.
@@ -64,6 +62,10 @@ class NumberFields:
                 return self._find_wrong(component, converts)
         return None
 
+    def _list_values(self, component: object) -> list[Any]:
+        """Return the numbers of a component."""
+        return [getattr(component, name) for name in self.bounds]
+
     def _find_wrong(self, component: Any, converts: bool) -> Wrong | None:
         """Do the same for values of any type."""
         for name, bounds in self.bounds.items():
@@ -77,6 +79,14 @@ class NumberFields:
             if converts and not isinstance(value, (float, int)):
                 setattr(component, name, number)
         return None
+
+
+def _range_of(bounds: Bounds) -> tuple[float, float, float]:
+    """Return a minimum, a maximum and one more number that is surely allowed."""
+    if bounds.is_whole:
+        return math.inf, -math.inf, math.nan  # `Bounds.allow` is asked about each number
+    limit = math.inf if bounds.may_be_infinite else bounds.maximum
+    return bounds.minimum, bounds.maximum, limit
 
 
 def as_number(value: object) -> float | None:

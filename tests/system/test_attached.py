@@ -674,6 +674,19 @@ def test_explain_names_boxes_and_owners():
     assert [f.cause for f in space.doctor()] == ["attached_wins"]
 
 
+def test_doctor_has_nothing_to_say_of_an_attached_box_with_a_response_of_the_game():
+    class Shield:
+        """What throws bullets back."""
+
+    ship = mover((0, 0), (8, 8), (60, 0), ec.Slide())
+    esper.create_entity(ec.Extents(2, 16), ec.Attached(ship, (16, 0)), Shield())
+    space = ec.install()
+    space.respond_with(Shield)(lambda impact: impact.resolve())
+    esper.process(1 / 60)
+
+    assert space.doctor() == []
+
+
 def test_boxes_work_in_3d():
     box((10, 0, 0), (1, 1, 1))
     near = box((6, 4, 2), (0.5, 0.5, 0.5))
