@@ -679,7 +679,7 @@ def test_doctor_has_nothing_to_say_of_an_attached_box_with_a_response_of_the_gam
         """What throws bullets back."""
 
     ship = mover((0, 0), (8, 8), (60, 0), ec.Slide())
-    esper.create_entity(ec.Extents(2, 16), ec.Attached(ship, (16, 0)), Shield())
+    attached(ship, (16, 0), (2, 16), Shield())
     space = ec.install()
     space.respond_with(Shield)(lambda impact: impact.resolve())
     esper.process(1 / 60)
