@@ -176,7 +176,10 @@ class Path:
 
     @property
     def place(self) -> Vector3:
-        """Where it is now: its point, of three floats."""
+        """The point of the path at which it is, or waits if the body is held up; three floats.
+
+        A body that is held up may be as far away as it goes in a step.
+        """
         place: Vector3 = backend.kernels.courses.place_of(self)
         return place
 
