@@ -831,7 +831,7 @@ class Space(BoxQueries[Filter]):
         Raises
         ------
         ValueError
-            It is not `dim` finite numbers, or not 0 on an axis that wraps.
+            It is not `dim` numbers of at most 2**500, or not 0 on an axis that wraps.
         RuntimeError
             Within a step.
 

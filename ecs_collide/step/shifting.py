@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import SLOP, News
+from ecs_collide._kernel.constants import LARGEST, SLOP, News
 from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
@@ -69,13 +69,15 @@ class Shifting:
         lists.all_centres = starts + by
 
     def _checked(self, offset: VectorLike) -> Vector:
-        """Return an offset as floats; ValueError if it is none, or along an axis that wraps."""
+        """Return an offset as floats; raise ValueError if it is none, or on an axis that wraps."""
         try:
             by = tuple(float(part) + 0.0 for part in offset)
         except (TypeError, ValueError):
             by = ()
-        if len(by) != self._state.dim or not all(map(math.isfinite, by)):
-            raise ValueError(f"shift({offset!r}) must be {self._state.dim} finite numbers")
+        if len(by) != self._state.dim or not all(abs(part) <= LARGEST for part in by):
+            raise ValueError(
+                f"shift({offset!r}) must be {self._state.dim} numbers of at most 2**500"
+            )
         if any(part and width for part, width in zip(by, self._wraps, strict=True)):
             raise ValueError(
                 f"shift({offset!r}) must be 0 along an axis on which the world wraps: no place "
