@@ -7,6 +7,7 @@ remain after it has left.  Only the thread's stack decides whether it is still i
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from _thread import get_ident  # importing threading would take a hundredth of the import
@@ -189,7 +190,7 @@ def _is_running(thread, frame):
         if thread == get_ident():
             at: FrameType | None = sys._getframe()
         else:
-            at = sys._current_frames().get(thread)
+            at = _frames_of_threads().get(thread)
         last = None
         while at is not None and at is not frame:
             last, at = at, at.f_back
@@ -199,3 +200,18 @@ def _is_running(thread, frame):
             return False
         # The thread runs while its stack is read, and a generator that yields has no caller.
     return True
+
+
+def _frames_of_threads():
+    """Return the current frame of each thread.
+
+    No garbage is collected meanwhile: a finalizer would let other threads run while Python holds the
+    lock of its list of threads, and one that starts a thread would wait for it forever.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -366,3 +368,33 @@ def test_threads_that_race_take_whole_steps_or_none(implementation):
     assert [position(crate)[0] for crate in crates] == [3 * i + len(done) + 2 for i in range(20)]
     ledger.record()
     space.check()
+
+
+LOOKS_WHILE_THREADS_START = """
+import gc, sys, threading, time
+from ecs_collide.step import lock
+
+gc.callbacks.append(lambda *_: time.sleep(0))  # as a finalizer, it lets other threads run
+gc.set_threshold(5)
+sys.setswitchinterval(1e-5)
+ended = threading.Event()
+
+def start_threads():
+    while not ended.is_set():
+        threading.Thread(target=lambda: None).start()
+
+threads = [threading.Thread(target=start_threads) for _ in range(2)]
+for thread in threads:
+    thread.start()
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    lock._is_running(threads[0].ident, sys._getframe())
+ended.set()
+"""
+
+
+def test_looking_at_another_thread_never_waits_for_one_that_starts_a_thread():
+    command = [sys.executable, "-c", LOOKS_WHILE_THREADS_START]
+    pure = {**os.environ, "ECS_COLLIDE_PURE_PYTHON": "1"}
+
+    subprocess.run(command, env=pure, timeout=60, check=True)
