@@ -237,11 +237,6 @@ FIGURES = [
             ("one in ten moves, the others are `Fixed`", "a level"),
         )
     ),
-    (
-        "CHANGELOG.md",
-        "listens to runs {} bytecodes",
-        [cost("a step of 10 boxes that nobody listens to, bytecodes")],
-    ),
 ]
 
 

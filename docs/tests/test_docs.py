@@ -26,8 +26,10 @@ from tests.levels.ldtk_projects import two_rooms
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+CHANGELOG = ROOT / "CHANGELOG.md"
 PAGES = [
     README,
+    CHANGELOG,
     ROOT / "ecs_collide" / "GLOSSARY.md",
     ROOT / "ecs_collide" / "RULES.md",
     ROOT / "tests" / "how_exactness_is_tested.md",
@@ -288,6 +290,14 @@ def test_pages_stay_short():
     assert too_long == {}, "shorten these pages, or move a part to a page of its own"
     assert sum(words[name] for name in written) < 58_500
     assert all(len(page.read_text("utf-8").split()) < 6_000 for page in reference)
+
+
+def test_changes_since_the_last_release_are_read_in_five_minutes():
+    new = CHANGELOG.read_text("utf-8").partition("## [Unreleased]")[2].partition("\n## ")[0]
+
+    assert len(new.split()) <= 2_500
+    too_long = [line for line in new.splitlines() if line[:2] == "- " and len(line.split()) > 35]
+    assert too_long == [], "a change is one line, and its page explains it"
 
 
 def anchors(page):
