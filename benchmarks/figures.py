@@ -83,7 +83,7 @@ FIGURES = [
         "bodies under gravity, and {} times as long without gravity",
         [WALKERS[0], WALKERS[0] / WALKERS[1], WALKERS[2] / WALKERS[3]],
     ),
-    ("README.md", "cost {} times as much as the arrays", [arena("10,000", LOOP)]),
+    ("README.md", "takes {} times as long as with arrays", [arena("10,000", LOOP)]),
     *(
         (
             "README.md",
