@@ -208,7 +208,7 @@ class Bodies:
                     setattr(user, name, views[name].data)
         for name in ("place", "seen_place", "size", "seen_size"):
             setattr(self, name, views[name].data)
-        self.rare.bits = self.traits
+        self.rare.bits = self.controls.bits = self.traits
         self.flat_motion = flat(self.motion)
         self.flat_min = flat(self.swept_min)
         self.flat_max = flat(self.swept_max)

@@ -90,7 +90,7 @@ class BodyTable:
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
         vectors, rarer, scalars, singles, flags = memory[: len(SavedColumns._fields)]
         new["_first"] = []
-        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:2], singles, flags[:_N_FLAGS]
+        new["_saved"] = vectors[FIRST_SEEN:], rarer, scalars[:2], singles, flags[:_N_FLAGS]
         new["_taken"] = vectors[:N_TAKEN]
         new["_restored"] = flags[_RESTORED]
         new["capacity"] = len(new["ids"])

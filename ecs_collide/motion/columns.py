@@ -1,11 +1,13 @@
 """The columns of the body table: their contents, when they are valid, and their memory.
 
-A column has one row for each body, or for each one that is marked in a step.  Columns of one type
-and one kernel form a block of memory, so that a new body is cleared, and the table lengthened, a
-block at a time.  Vectors have a number for each axis, in world units.
+A column has one row for each body, or for each one that is marked in a step.  Columns that are
+cleared for a new body, or saved together, form a block of memory, so that this is done a block at a
+time.  Vectors have a number for each axis, in world units.
 
 `seen_` columns hold the values last seen in the components.  Columns that only some bodies need are
 neither written nor copied before the first body needs them, so most of their pages take no memory.
+Each is a block of its own: Linux takes pages of 2 MB for numpy's arrays from 4 MB on, and the first
+body that writes to such a block would wait for all of them.
 """
 
 from typing import Any, NamedTuple
@@ -35,8 +37,7 @@ _VECTOR_COLUMNS = (
     "seen_half",
     "seen_velocity",  # 0 without a `Velocity`
 )
-_RARER_VECTORS = (  # apart from the others, as most pages of a block in use take memory
-    "growth",  # growth of the half sizes per second; set at the start of the step
+SEEN_RARER = (
     "seen_growth",  # 0 without a `Growth`
     "seen_offset",  # offset of `Attached`
 )
@@ -49,7 +50,6 @@ APART = {
 """Values in components, with columns of their own only if they are not centres and half sizes."""
 
 VECTORS = *_VECTOR_COLUMNS, *APART
-SEEN_RARER = _RARER_VECTORS[1:]
 N_TAKEN = 3
 """Number of the first vectors, which are those of the first seen ones at the start of a step."""
 
@@ -274,33 +274,42 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
     """Return the columns of the table in blocks; with `apart`, including `APART`."""
     return [
         Block((*_VECTOR_COLUMNS, *(APART if apart else ())), DOUBLE, (dim,), "bodies"),
-        Block(_RARER_VECTORS, DOUBLE, (dim,), "bodies"),
+        Block(SEEN_RARER, DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),
         Block(_SINGLES, DOUBLE, (1,), "bodies"),
         Block(FLAGS, BYTE, (), "bodies"),
         Block(_WIDE_FLAGS, SHORT, (), "bodies"),
         Block(_LONGS, LONG, (), "bodies"),
-        Block(("mark_of",), INT, (), "bodies", False),  # place of a marked body in `marked`
-        Block((*_LISTS, *_TICKS), LONG, (), "bodies", False),
-        Block(_TIMES, DOUBLE, (), "bodies", False),
+        Block(("growth",), DOUBLE, (dim,), "bodies"),
+        *_each(("mark_of",), INT, (), "bodies"),  # place of a marked body in `marked`
+        *_each((*_LISTS, *_TICKS), LONG, (), "bodies"),
+        *_each(_TIMES, DOUBLE, (), "bodies"),
         # The fields of `Bodies` document the rows of the next three.
-        Block(("path",), DOUBLE, (4 * dim,), "bodies", False),
-        Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
-        Block(("saved_motion",), DOUBLE, (2 * dim,), "bodies", False),
-        Block(("drift",), DOUBLE, (dim,), "bodies", False),
-        Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
-        Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
-        Block((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare", False),
-        Block(_RARE_FLAGS, BYTE, (), "rare", False),
-        Block(_RARE_ROWS, LONG, (), "rare", False, -1),
-        Block(_numbers_of("controls"), DOUBLE, (), "controls", False),
-        Block(_CONTROL_FLAGS, BYTE, (), "controls", False),
-        Block(_CONTROL_LONGS, LONG, (), "controls", False),
+        *_each(("path",), DOUBLE, (4 * dim,), "bodies"),
+        *_each(("turn",), DOUBLE, (dim, 3), "bodies"),
+        *_each(("saved_motion",), DOUBLE, (2 * dim,), "bodies"),
+        *_each(("drift",), DOUBLE, (dim,), "bodies"),
+        *_each(("filters",), LONG, (3,), "rare"),  # categories, mask, group
+        *_each(_RARE_VECTORS, DOUBLE, (dim,), "rare"),
+        *_each((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare"),
+        *_each(_RARE_FLAGS, BYTE, (), "rare"),
+        *_each(_RARE_ROWS, LONG, (), "rare", -1),
+        *_each(_numbers_of("controls"), DOUBLE, (), "controls"),
+        *_each(_CONTROL_FLAGS, BYTE, (), "controls"),
+        *_each(_CONTROL_LONGS, LONG, (), "controls"),
         *(
-            Block(names, DOUBLE, (width or dim,), "", False)
+            block
             for width, names in _seen_by_width().items()
+            for block in _each(names, DOUBLE, (width or dim,), "")
         ),
     ]
+
+
+def _each(
+    names: tuple[str, ...], dtype: np.dtype[Any], shape: tuple[int, ...], user: str, fill: int = 0
+) -> list[Block]:
+    """Return a block for each column, which is not cleared for a new body."""
+    return [Block((name,), dtype, shape, user, False, fill) for name in names]
 
 
 def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:

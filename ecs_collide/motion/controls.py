@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import INF, CombineCode
+from ecs_collide._kernel.constants import INF, CombineCode, Trait
 
 HALF_ULP = 2.0**-53
 
@@ -34,13 +34,14 @@ class Controls:
     restitution_rule: Public[cython.schar[::1]]
     friction_rule: Public[cython.schar[::1]]
     rank: Public[cython.longlong[::1]]
+    bits: cython.short[::1]  # (capacity,): the column `traits`
     direction: cython.double[3]  # of a body that is faster than its maximum speed
 
     def __init__(self, dim: cython.int):
         self.dim = dim
 
     def use(self):
-        """Start to use the columns, which hold zeros in all rows until then."""
+        """Start to use the columns, which hold zeros in the rows of all other bodies."""
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
@@ -79,7 +80,13 @@ class Controls:
 
     def has_restitution(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the surface of a body has a `Restitution` above 0."""
-        return self.is_used and self.surface_restitution[i] > 0.0
+        return self.is_used and self._restitution_of(i, 0.0) > 0.0
+
+    def _restitution_of(
+        self, i: cython.Py_ssize_t, otherwise: cython.double
+    ) -> cython.double:
+        """Return the value of a body's `Restitution`, or another one for a body without it."""
+        return self.surface_restitution[i] if self.bits[i] & Trait.RESTITUTION else otherwise
 
     def restitution_between(
         self,
@@ -91,10 +98,7 @@ class Controls:
         """Return the restitution of a pair from its responses' values, -1 for none."""
         rule: cython.int = max(self.restitution_rule[i], self.restitution_rule[j])
 
-        if self.surface_restitution[i] >= 0.0:
-            one = self.surface_restitution[i]
-        if self.surface_restitution[j] >= 0.0:
-            other = self.surface_restitution[j]
+        one, other = self._restitution_of(i, one), self._restitution_of(j, other)
         return _combined(one, other, rule if rule else CombineCode.MAX)
 
     def restrain(
@@ -113,7 +117,7 @@ class Controls:
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
         most: cython.double = self.limit[i]
-        if not by_speed or most == INF or not _speed(velocity, i, self.dim) > most:
+        if not by_speed or not self.bits[i] & Trait.MAX_SPEED or most == INF or not _speed(velocity, i, self.dim) > most:
             return
         speed: cython.double = _direction(velocity, i, self.dim, self.direction)
         while True:

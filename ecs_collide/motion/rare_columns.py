@@ -66,7 +66,7 @@ class RareColumns:
     def use(self):
         """Start to use the columns.
 
-        Rows of bodies without any bit hold zeros, in memory that no page is taken for.
+        Unused rows of bodies without any bit hold zeros, in memory that no page is taken for.
         """
         self.is_used = True
 

@@ -12,7 +12,6 @@ An attribute that is not a slot may round a value that is written into it.
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
 from __future__ import annotations
 
-from itertools import repeat
 from math import copysign, floor
 from typing import Any
 
@@ -156,7 +155,7 @@ class ComponentBinding:
 
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
         slots_make_room(self.slots, n_rows)  # first, as `items` tells how much room there is
-        self.items.extend(repeat(None, n_rows - len(self.items)))
+        self.items.extend([None] * (n_rows - len(self.items)))
         slots_use(self.slots, self.items)
 
     @cython.ccall

@@ -67,16 +67,6 @@ class RareReader:
         self.exempt = []  # gravity does not act on bodies with a component of one of these kinds
         self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
 
-    @cython.ccall
-    def use(self) -> cython.int:
-        """Use the columns of `RareColumns` from now on."""
-        if not self.rare.is_used:
-            self.rare.use()
-            for i in range(self.rare.bits.shape[0]):
-                if self.rare.bits[i]:
-                    self._clear(i)
-        return 0
-
     def _clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the columns of a body to their defaults, but not its filter."""
         kind: ComponentBinding
@@ -84,18 +74,6 @@ class RareReader:
         self.rare.clear(i)
         for kind in self.kinds:
             kind.clear(i)
-
-    def _use_controls(self) -> cython.void:
-        """Use the columns of `Controls` from now on, with their defaults in all rows."""
-        kind: ComponentBinding
-        c: Controls = self.rare.controls
-
-        if not c.is_used:
-            c.use()
-            for kind in self.kinds:
-                if kind.user is c:
-                    for i in range(self.rare.bits.shape[0]):
-                        kind.clear(i)
 
     def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.void:
         """Set which of the components a body has, from the marks `has` of all its kinds.
@@ -108,8 +86,8 @@ class RareReader:
 
         self.rare.bits[i] = has >> TRAITS_SHIFT & 0x7FFF
         if self.rare.bits[i] & rarest:
-            self._use_controls()
-        if self.rare.is_used:
+            self.rare.controls.use()
+        if self.rare.is_used or self.rare.bits[i]:
             self._clear(i)
         if self.rare.controls.is_used:
             self.rare.controls.clear(i)
@@ -129,7 +107,7 @@ class RareReader:
             if self._has(i, kind):
                 differs |= kind.read(i)
         if self._has(i, self.friction) and self.friction.seen[i, CODE] != 0.0:
-            self._use_controls()
+            self.rare.controls.use()
         return differs
 
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:

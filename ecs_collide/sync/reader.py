@@ -229,7 +229,7 @@ class ComponentReader:
         for kind in self.used:
             component = components.get(kind.type)
             if component is not None and kind.mark >> TRAITS_SHIFT and kind.width:
-                self.rare_reader.use()
+                self.rare.use()
             if kind.cache(i, component):
                 n_cached += kind.counts
                 has |= kind.mark

@@ -169,7 +169,7 @@ class BodyRegistry:
         rare = self.reader.rare_reader
         self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
         if self.types[kind] not in rare.exempt:
-            rare.use()
+            self.bodies.rare.use()
             rare.exempt.append(self.types[kind])
 
     # -- structure --

@@ -121,7 +121,7 @@ class SeenBodies:
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
         """Set the seen filters from a snapshot."""
         if len(filters):
-            self._reader.rare_reader.use()
+            self._table.bodies.rare.use()
         if self._table.bodies.rare.is_used:
             numbers = self._table.filters
             numbers[rows] = 0
