@@ -82,9 +82,7 @@ class Controls:
         """Return whether the surface of a body has a `Restitution` above 0."""
         return self.is_used and self._restitution_of(i, 0.0) > 0.0
 
-    def _restitution_of(
-        self, i: cython.Py_ssize_t, otherwise: cython.double
-    ) -> cython.double:
+    def _restitution_of(self, i: cython.Py_ssize_t, otherwise: cython.double) -> cython.double:
         """Return the value of a body's `Restitution`, or another one for a body without it."""
         return self.surface_restitution[i] if self.bits[i] & Trait.RESTITUTION else otherwise
 
@@ -117,7 +115,12 @@ class Controls:
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
         most: cython.double = self.limit[i]
-        if not by_speed or not self.bits[i] & Trait.MAX_SPEED or most == INF or not _speed(velocity, i, self.dim) > most:
+        if (
+            not by_speed
+            or not self.bits[i] & Trait.MAX_SPEED
+            or most == INF
+            or not _speed(velocity, i, self.dim) > most
+        ):
             return
         speed: cython.double = _direction(velocity, i, self.dim, self.direction)
         while True:

@@ -97,6 +97,8 @@ class EntityRows:
         """
         if kind not in self.types:
             self.types[kind] = ComponentBinding(kind, (), 0, 0)
+            if self.seen is not None:
+                self.seen.asks_more = True
             self.reader.add_kind(self.types[kind])
         self._set_mark(self.types[kind], self.types[kind].mark | mark)
 
@@ -110,7 +112,8 @@ class EntityRows:
             for row, component in enumerate(known.items):
                 if component is not None:
                     self.bodies.n_cached[row] = -1
-            self.seen = None  # type: ignore[assignment]
+                    if self.seen is not None:
+                        self.seen.again.add(self.bodies.ids[row])
 
     # -- lookups --
 

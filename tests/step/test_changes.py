@@ -162,6 +162,45 @@ def test_many_changes_are_compared_once_each(kernels, world, monkeypatch, n):
     assert len(game.space) == len(game.space.entities) == 3043
 
 
+class Bouncy:
+    """A component that the game gives a response, and asks for in pairs."""
+
+
+@pytest.mark.parametrize("n_fixed", [10, 2000])
+@pytest.mark.parametrize("what", ["response", "filter", "Character", "Path", "Zone"])
+def test_a_type_that_is_asked_for_later_is_compared_alone(
+    kernels, world, monkeypatch, what, n_fixed
+):
+    looked: list[int] = []
+    compare = backend.kernels.entity_rows.compare_entities
+    monkeypatch.setattr(
+        backend.kernels.entity_rows,
+        "compare_entities",
+        lambda noted, *others: (looked.extend(noted), compare(noted, *others))[1],
+    )
+    game = Game(10, n_fixed)
+    some = game.movers[:3]
+    for body in some:
+        esper.add_component(body, Bouncy())
+    esper.process(1 / 60)
+    looked.clear()
+
+    if what == "response":
+        game.space.respond_with(Bouncy, lambda impact: ec.DEFAULT)
+    elif what == "filter":
+        game.space.filter_pairs(lambda first, second: True, Bouncy)
+    else:
+        for body in some:
+            part = ec.Path([(0, 0), (9, 9)], 5) if what == "Path" else getattr(ec, what)()
+            esper.add_component(body, part)
+            esper.add_component(body, ec.Slide())
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert set(looked) == set(some)
+    assert len(looked) <= 4 * len(some)
+
+
 @pytest.mark.parametrize("n_fixed", [0, 10, 1000])
 def test_a_question_looks_at_what_has_changed_since_the_step(kernels, world, monkeypatch, n_fixed):
     game = Game(10, n_fixed)
