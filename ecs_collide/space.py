@@ -186,11 +186,10 @@ class Space(BoxQueries[Filter]):
         """Make the parts, each with the parts that it uses."""
         dim, components = settings.dim, settings.components
         sweeps = settings.motion == "swept"
-        domain = None if settings.wrap is None else PeriodicDomain(settings.wrap)
+        domain = PeriodicDomain(settings.wrap or (None,) * dim)
         apart = any(components.leans(dim)) or components.whole_sizes
         bodies = backend.kernels.bodies.Bodies(dim, apart)
-        if domain is not None:
-            bodies.wrap(domain.widths.tolist())
+        bodies.wrap(domain.widths.tolist())
         kernels = backend.kernels
         errors: list[Exception] = []  # of the step under way
         state: StepState = kernels.state.StepState(
@@ -219,7 +218,7 @@ class Space(BoxQueries[Filter]):
         self._inspection = Inspection(shared, queried)
         self._pipeline: Pipeline = kernels.pipeline.Pipeline(
             state, lock, link, registry, pair_filters, responses, self._subscribers,
-            self._contacts.touching, domain, errors,
+            self._contacts.touching, errors,
         )  # fmt: skip
         self._moves = Moves(shared, queried, self._contacts, self._editor)
         self._shared = shared

@@ -37,7 +37,7 @@ from ecs_collide.queries.results import (
     RegionHits,
     branches_of,
 )
-from ecs_collide.queries.wrapped import Boxes, search_of
+from ecs_collide.queries.wrapped import Boxes
 
 __all__ = [
     "AABBTree",
@@ -527,7 +527,7 @@ class _QueriedBoxes:
 
     def __init__(self, dim: int, tree: Any, rows: Any) -> None:
         self.dim = dim
-        self.search = search_of(None, tree)
+        self.search = backend.kernels.search.Search(tree)
         self._rows = rows
         self._boxes: Boxes = (_OWN, _OWN, rows.ids)
         self._room: int = rows.room  # the array of ids is replaced when it grows

@@ -27,24 +27,24 @@ FEATURES = {
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 10),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 6),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 26),
-    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 29),
+    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 28),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
         35,
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 21),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 18),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 52),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 34),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
-        22,
+        21,
     ),
     "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 13),
     "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 21),
     "corners": (r"pairs\.at\[\w+\]\.rank|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
-        6,
+        5,
     ),
     "sleep": (r"asleep|sleeping", 32),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
@@ -53,7 +53,7 @@ FEATURES = {
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 24),
 }
-FUNCTIONS_WITH_TWO = 75
+FUNCTIONS_WITH_TWO = 71
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

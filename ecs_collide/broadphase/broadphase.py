@@ -491,11 +491,9 @@ class Broadphase:
         because they cannot have an impact while they stay in it.
         """
         for k in range(self.bodies.dim):
-            low: cython.double = max(self.low[i, k], self.low[j, k])
-            high: cython.double = min(self.high[i, k], self.high[j, k])
-            if self.bodies.wraps:
-                low = max(self.low[i, k], self.low[j, k] + self.images.offset[k])
-                high = min(self.high[i, k], self.high[j, k] + self.images.offset[k])
+            offset: cython.double = self.images.offset[k]
+            low: cython.double = max(self.low[i, k], self.low[j, k] + offset)
+            high: cython.double = min(self.high[i, k], self.high[j, k] + offset)
             if high - low > INSIDE * max(abs(low), abs(high)):
                 continue
             if (
@@ -533,7 +531,7 @@ class Broadphase:
 
         if b.moves[i]:
             if self.moving.covers(i, b.flat_min, b.flat_max):
-                if b.wraps and self.images.n_long_paths > 0:
+                if self.images.n_long_paths > 0:
                     self._follow_images(i)  # pairs of long paths do not come from boxes in the tree
                 return
             self.moving.renew_path(

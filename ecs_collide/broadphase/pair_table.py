@@ -267,13 +267,17 @@ class PairTable:
 
     @cython.inline
     def find_after(
-        self, p: cython.Py_ssize_t, first: cython.Py_ssize_t, second: cython.Py_ssize_t
+        self,
+        p: cython.Py_ssize_t,
+        first: cython.Py_ssize_t,
+        second: cython.Py_ssize_t,
+        image: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Return the pair of two bodies, or -1.  Cost O(1) if it is one of the next after `p`."""
+        """Return as `find_image` a pair.  Cost O(1) if it is one of the next after `p`."""
         for q in range(p + 1, min(p + 1 + NEAR, self.n)):
-            if self.at[q].first == first and self.at[q].second == second:
+            if self._is(q, first, second, image):
                 return q
-        return self.find(first, second)
+        return self.find_image(first, second, image)
 
     def find_image(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong
@@ -283,13 +287,27 @@ class PairTable:
         q: cython.Py_ssize_t = self.head_of(second)
 
         while p >= 0 and q >= 0:
-            if self.at[p].second == second and self.at[p].first == first and self.image[p] == image:
+            if self._is(p, first, second, image):
                 return p
-            if self.at[q].first == first and self.at[q].second == second and self.image[q] == image:
+            if self._is(q, first, second, image):
                 return q
             p = self.next_of(p, first)
             q = self.next_of(q, second)
         return -1
+
+    @cython.cfunc
+    @cython.inline
+    def _is(
+        self,
+        p: cython.Py_ssize_t,
+        first: cython.Py_ssize_t,
+        second: cython.Py_ssize_t,
+        image: cython.longlong,
+    ) -> cython.bint:
+        """Return whether a pair is that of two bodies at an image of the second."""
+        return (
+            self.at[p].first == first and self.at[p].second == second and self.image_of(p) == image
+        )
 
     @cython.inline
     def image_of(self, p: cython.Py_ssize_t) -> cython.longlong:

@@ -129,7 +129,7 @@ class Canvas(Protocol):
 class _List:
     """A list of shapes that grows part by part; in a world that wraps, on both sides of an edge."""
 
-    def __init__(self, domain: PeriodicDomain | None) -> None:
+    def __init__(self, domain: PeriodicDomain) -> None:
         self._domain = domain
         self._parts: list[tuple[Doubles, Doubles, NDArray[np.uint8]]] = []
 
@@ -137,14 +137,14 @@ class _List:
         """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each."""
         if isinstance(colours, tuple):
             colours = np.full((len(low), 4), (*colours, 255), np.uint8)
-        axes = [] if self._domain is None else [k for k in self._domain.axes if k < 2]
+        axes = [k for k in self._domain.axes if k < 2]
         self._add(low[:, :2], high[:, :2], colours, axes)
 
     def _add(
         self, low: Doubles, high: Doubles, colours: NDArray[np.uint8], axes: list[int]
     ) -> None:
         """Add shapes, and those that reach beyond an edge on one of the axes once more."""
-        if not axes or self._domain is None:
+        if not axes:
             self._parts.append((low, high, colours))
             return
         k, *others = axes
@@ -173,7 +173,7 @@ class _List:
 
 def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
     """Return the boxes and the lines of the shown parts of a space, the topmost last."""
-    domain = None if space.wrap is None else PeriodicDomain(space.wrap)
+    domain = PeriodicDomain(space.wrap or (None,) * space.dim)
     boxes, lines = _List(domain), _List(domain)
     kinds = space.body_kinds()
     if Show.TREE in show:
@@ -224,12 +224,11 @@ def _add_ghosts(space: Space, camera: Camera, boxes: _List, lines: _List) -> Non
     boxes.add(*_visible(low[is_box], high[is_box], camera), COLOURS["ghost"])
 
 
-def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: _List) -> None:
+def _add_pairs(space: Space, domain: PeriodicDomain, lines: _List) -> None:
     low, high = space.boxes(space.candidate_pairs().ravel())
     centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
     first, second = centres.swapaxes(0, 1)
-    if domain is not None:
-        second = second - domain.shortest(second - first) * domain.widths
+    second = second - domain.shortest(second - first) * domain.widths
     lines.add(first, second, COLOURS["pair"])
 
 

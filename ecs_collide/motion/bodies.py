@@ -290,7 +290,7 @@ class Bodies:
         """Close axes in rings of these widths; 0 for axes that stay open."""
         for k in range(self.dim):
             self.width[k] = widths[k]
-        self.wraps = True
+            self.wraps |= widths[k] > 0.0
 
     @cython.ccall
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
@@ -323,16 +323,17 @@ class Bodies:
         farthest: cython.double = self.farthest
         n_done: cython.Py_ssize_t = 0
 
-        if self._are_flat(rows) and not self.wraps:
+        if self._are_flat(rows):
             n_done = start_paths(
                 cython.address(rows[0]), rows.shape[0], centre, half, velocity, growth,
                 cython.address(self.base[0]), motion, path, low, high, dt, REACH, APART_AT_LEAST,
-                cython.address(farthest),
+                cython.address(self.width[0]), cython.address(farthest),
             )  # fmt: skip
         for n in range(n_done, rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             self.base[i] = 0.0
-            for to in range(self.dim * i, self.dim * (i + 1)):
+            for k in range(self.dim):
+                to: cython.Py_ssize_t = self.dim * i + k
                 change: cython.double = growth[to] * dt + 0.0
                 if half[to] + change < 0.0:
                     change = -half[to]
@@ -344,8 +345,7 @@ class Bodies:
                 path[4 * to + RESIZE] = change
                 if change != 0.0:
                     self.any_resize = True
-                farthest = max(_bound(path, 4 * to, 1.0, low, high, to), farthest)
-            self._extend_bounds(i)
+                farthest = max(_bound(path, 4 * to, 1.0, self.width[k], low, high, to), farthest)
         self.farthest = farthest
 
     # -- drift --
@@ -567,6 +567,11 @@ class Bodies:
             if self.half[i, k] != self.half[j, k]:
                 return self.half[i, k] < self.half[j, k]
         return self.ids[i] < self.ids[j]
+
+    @cython.inline
+    def place_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the place of a body on an axis that orders impacts; no place of a ring is first."""
+        return 0.0 if self.wraps else self.centre[i, k]
 
     @cython.inline
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -929,18 +934,19 @@ class Bodies:
         to: cython.Py_ssize_t = self.dim * i
         rest: cython.double = 1.0 - self.base[i]
 
-        farthest: cython.double = max(_bound(path, at, rest, low, high, to), self.farthest)
-        farthest = max(_bound(path, at + 4, rest, low, high, to + 1), farthest)
-        if self.dim == 3:
-            farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
+        farthest: cython.double = self.farthest
+        for k in range(self.dim):
+            farthest = max(
+                _bound(path, at + 4 * k, rest, self.width[k], low, high, to + k), farthest
+            )
         self.farthest = farthest
-        self._extend_bounds(i)
 
-    def _extend_bounds(self, i: cython.Py_ssize_t) -> cython.void:
-        """Extend the bounds of a path in a world with edges, where rounding may be coarser."""
-        for k in range(self.dim if self.wraps else 0):
-            self.swept_min[i, k] -= REACH * self.width[k]
-            self.swept_max[i, k] += REACH * self.width[k]
+    def bring_in(self, rows: cython.longlong[::1]) -> cython.void:
+        """Wrap the centres of the bodies of `rows` that take part in steps into the world."""
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            for k in range(0 if self.quarantined[i] else self.dim):
+                self.centre[i, k] = self.into_world(k, self.centre[i, k])
 
 
 @cython.inline
@@ -980,11 +986,15 @@ def _bound(
     path: cython.p_double,
     at: cython.Py_ssize_t,
     rest: cython.double,
+    width: cython.double,
     low_of: cython.p_double,
     high_of: cython.p_double,
     to: cython.Py_ssize_t,
 ) -> cython.double:
-    """Write the bounds of a path on an axis; return their largest distance from the origin."""
+    """Write the bounds of a path on an axis; return their largest distance from the origin.
+
+    In a world with edges they reach farther, because rounding may be coarser there.
+    """
     centre: cython.double = path[at + CENTRE]
     half: cython.double = path[at + HALF]
     motion: cython.double = path[at + MOTION]
@@ -1001,8 +1011,8 @@ def _bound(
     largest: cython.double = abs(high)
     largest = far if far >= largest else largest
     reach: cython.double = REACH * largest + APART_AT_LEAST  # the latter for planes near 0
-    low_of[to] = low - reach
-    high_of[to] = high + reach
+    low_of[to] = low - reach - REACH * width
+    high_of[to] = high + reach + REACH * width
     return largest
 
 

@@ -146,11 +146,10 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {
         "sync.reader": "start of a step: from the components",
-        "sync.registry": "start of a step: brought into a world that wraps",
         "sync.targets": "start of a step of bodies that the game moves: back to where they were; "
         "end: the target in a world that wraps",
         "motion.bodies": "end of a step, of a path, or a new place within the step; its start: flush "
-        "with a face that the body is a hair behind",
+        "with a face that the body is a hair behind, and brought into a world that wraps",
         "motion.body_table": "a step that failed, or a snapshot: where it was seen last",
         "step.editing": "between steps: of a body that the space has resized in place",
         "step.shifting": "between steps: by `Space.shift`, and flush again with what it touches",
@@ -229,7 +228,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "sync.targets",
     ),
     **dict.fromkeys(
-        ("swept_min", "swept_max"), ("motion.bodies", "response.ways_out", "step.edges")
+        ("swept_min", "swept_max"), ("response.ways_out", "step.edges")
     ),
     "turn": ("motion.bodies", "motion.gravity"),
     "drift": ("motion.bodies",),

@@ -25,12 +25,13 @@ ECS_COLLIDE_INLINE ptrdiff_t start_paths(const long long *rows, ptrdiff_t n_rows
                                          const double *velocities, const double *growths,
                                          double *bases, double *motions, double *paths,
                                          double *lows, double *highs, double dt, double reach,
-                                         double least, double *farthest)
+                                         double least, const double *widths, double *farthest)
 {
     ptrdiff_t n = 0;
 #ifdef ECS_COLLIDE_SSE2
     const __m128d zero = _mm_setzero_pd(), time = _mm_set1_pd(dt);
     const __m128d part = _mm_set1_pd(reach), more = _mm_set1_pd(least);
+    const __m128d edge = _mm_mul_pd(part, _mm_loadu_pd(widths)); /* 0 if no axis wraps */
     __m128d most = _mm_set1_pd(*farthest);
     for (; n < n_rows; ++n) {
         const ptrdiff_t to = 2 * (ptrdiff_t)rows[n];
@@ -50,8 +51,8 @@ ECS_COLLIDE_INLINE ptrdiff_t start_paths(const long long *rows, ptrdiff_t n_rows
         high = _mm_max_pd(_mm_add_pd(high, motion), high);
         largest = _mm_max_pd(ecs_collide_length(high), ecs_collide_length(low));
         room = _mm_add_pd(_mm_mul_pd(part, largest), more);
-        _mm_storeu_pd(lows + to, _mm_sub_pd(low, room));
-        _mm_storeu_pd(highs + to, _mm_add_pd(high, room));
+        _mm_storeu_pd(lows + to, _mm_sub_pd(_mm_sub_pd(low, room), edge));
+        _mm_storeu_pd(highs + to, _mm_add_pd(_mm_add_pd(high, room), edge));
         most = _mm_max_pd(largest, most);
     }
     most = _mm_max_pd(_mm_unpackhi_pd(most, most), most);

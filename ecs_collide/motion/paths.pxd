@@ -14,6 +14,7 @@ cdef extern from "ecs_collide/motion/paths.h" nogil:
         double dt,
         double reach,
         double least,
+        const double* widths,
         double* farthest,
     )
     Py_ssize_t finish_paths(

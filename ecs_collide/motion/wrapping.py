@@ -46,11 +46,12 @@ def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
 
 
 class PeriodicDomain:
-    """A world with at least one axis that wraps, for arrays of positions.
+    """The edges of a world on the axes that wrap, if any, for arrays of positions.
 
     Attributes
     ----------
-    wrap : tuple
+    wrap : tuple or None
+        None if no axis wraps.
     widths : float64 (dim,)
         0 on the axes that do not wrap.
     axes : list of int
@@ -58,13 +59,16 @@ class PeriodicDomain:
     """
 
     def __init__(self, wrap: Wrap) -> None:
-        self.wrap = wrap
         self.widths = np.array([width or 0.0 for width in wrap])
         self.axes = [k for k, width in enumerate(wrap) if width]
+        self.wrap = wrap if self.axes else None
 
     def into_world(self, places: Floats) -> Floats:
-        """Return positions (..., dim) wrapped into the world, as by `Bodies.into_world`."""
-        inside = np.array(places, np.float64)
+        """Return positions (..., dim) wrapped into the world, as by `Bodies.into_world`.
+
+        If no axis wraps, this is the array of the positions itself.
+        """
+        inside = np.array(places, np.float64) if self.axes else places
         for k in self.axes:
             width, column = self.widths[k], inside[..., k]
             out = ~((column >= 0.0) & (column < width)) & np.isfinite(column)
@@ -105,8 +109,6 @@ class PeriodicDomain:
 
 def nearest_shift(wrap: Wrap | None, one: Sequence[float], two: Sequence[float]) -> list[float]:
     """Return the offset from `two` to its image that is nearest to `one`."""
-    if wrap is None:
-        return [0.0] * len(one)
-    domain = PeriodicDomain(wrap)
+    domain = PeriodicDomain(wrap or (None,) * len(one))
     shifts = -domain.shortest(np.subtract(two, one)) * domain.widths
     return [shift if math.isfinite(shift) else 0.0 for shift in shifts.tolist()]

@@ -299,13 +299,12 @@ class Contacts:
         Parameters
         ----------
         codes, since, images : as returned by `ContactRows.arrays`
-            `images` may be empty in a world that does not wrap.
         """
         self.rows.clear()
         for n in range(codes.shape[0]):
             self.rows.add(
                 codes[n, FIRST], codes[n, SECOND], codes[n, KIND], codes[n, AXIS], codes[n, SIGN],
-                codes[n, HAD_IMPACT], images[n] if images.shape[0] else 0, since[n],
+                codes[n, HAD_IMPACT], images[n], since[n],
             )  # fmt: skip
 
     @cython.ccall

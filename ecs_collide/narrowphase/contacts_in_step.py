@@ -126,10 +126,7 @@ class ContactsInStep:
             if rows.at[n].kind == LEAVING:
                 self.contacts.report_end(n, AT_START, 0.0, DROPPED)
                 rows.at[n].kind = PASSING
-            if self.bodies.wraps:
-                p = self.pairs.find_image(i, j, rows.at[n].image)
-            else:  # most pairs come in the order of the last step
-                p = self.pairs.find_after(p, i, j)
+            p = self.pairs.find_after(p, i, j, rows.at[n].image)
             if p >= 0:
                 is_over: cython.bint = self._is_outdated(n, p)
             else:
@@ -447,9 +444,7 @@ class ContactsInStep:
                 continue
             i: cython.Py_ssize_t = rows.at[n].first
             j: cython.Py_ssize_t = rows.at[n].second
-            if b.wraps:
-                self.event_buffer.image = rows.at[n].image
-                self.broadphase.images.select(rows.at[n].image)
+            self.event_buffer.image = rows.at[n].image
             if (
                 b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & Touched.BY_GAME
             ) and not self._is_skipped(n):
@@ -458,14 +453,14 @@ class ContactsInStep:
             else:
                 self._keep_as(n, rows.at[n].kind)
         rows.swap(self.next_rows)
-        if b.wraps:
-            self.broadphase.images.rest()
+        self.broadphase.images.rest()
 
     def _is_skipped(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether there was no room for the pair of a contact."""
         i: cython.Py_ssize_t = self.rows.at[n].first
         j: cython.Py_ssize_t = self.rows.at[n].second
 
+        self.broadphase.images.select(self.rows.at[n].image)
         return self.broadphase.skips(i, j) or (
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )

@@ -179,7 +179,7 @@ class ImpactQueue:
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair that is not queued yet.  O(log n)."""
         leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
-        at: cython.double = 0.0 if self.bodies.wraps else self.bodies.centre[leader, 0]
+        at: cython.double = self.bodies.place_of(leader, 0)
 
         if self.pairs.meets_wall(pair, self.bodies):
             at = -INF

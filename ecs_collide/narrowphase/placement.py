@@ -473,11 +473,7 @@ class PositionCorrection:
                 continue
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
-            one: cython.Py_ssize_t = b.n_path * i + CENTRE
-            two: cython.Py_ssize_t = b.n_path * j + CENTRE
             for k in range(b.dim):
-                if not b.wraps and b.path[one + 4 * k] != b.path[two + 4 * k]:
-                    continue
                 if (
                     b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
                     and self.is_plane(i, k)
@@ -586,8 +582,7 @@ class PositionCorrection:
                     level = min(self.level[i, k], self.level[j, k])
                 if self.bodies.gives_way(i, j, k) > 0:
                     i = j
-                at: cython.double = 0.0 if self.bodies.wraps else abs(self.bodies.centre[i, k])
-                self.queue.put_at(p, i, level, 0, at)
+                self.queue.put_at(p, i, level, 0, abs(self.bodies.place_of(i, k)))
 
     def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the levels of a body: 0 on axes on which it is not dynamic, else `NO_LEVEL`."""

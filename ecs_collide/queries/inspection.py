@@ -255,14 +255,12 @@ class Inspection:
             before = take_rows(self._registry.start.centres(), rows)
             with np.errstate(invalid="ignore"):  # quarantined bodies
                 displacements = now - before
-                if self._domain is not None:
-                    moves = take_rows(c.moves, rows)[:, None] != 0
-                    displacements = self._domain.whole_displacement(
-                        displacements, take_rows(c.motion, rows) * moves
-                    )
+                moves = take_rows(c.moves, rows)[:, None] != 0
+                displacements = self._domain.whole_displacement(
+                    displacements, take_rows(c.motion, rows) * moves
+                )
                 shown = before + displacements * fraction
-            if self._domain is not None:
-                shown = self._domain.into_world(shown)
+            shown = self._domain.into_world(shown)
             now = np.where(np.isfinite(displacements) & (displacements != 0.0), shown, now)
         for place, entity in new:
             now[place] = self._lookup.new_body(entity).centre
@@ -348,9 +346,7 @@ class Inspection:
         offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
         high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
-        points = low / 2 + high / 2
-        if self._domain is not None:
-            points = self._domain.into_world(points)
+        points = self._domain.into_world(low / 2 + high / 2)
         slopes = self._state.timeline.step.slopes
         slanted = {
             n: slopes.normal(first[n], second[n]) for n in np.flatnonzero(abs(signs) == 2).tolist()

@@ -154,8 +154,6 @@ class Moves:
 
     def _place(self, position: Vector) -> Vector:
         """Return a position inside the world."""
-        if self._domain is None:
-            return position
         return tuple(self._domain.into_world(np.array(position)).tolist())
 
     def _walk(self, entity: int, path: "_Path", half: Vector, selection: Selection) -> None:
@@ -193,7 +191,7 @@ class Moves:
         row, depths = present.row(hit.id), []  # of each side, with the path's part towards it
         for axis, part in enumerate(path.wanted_displacement):
             apart = path.centre[axis] - float(present.centres[row, axis])
-            width = 0.0 if self._domain is None else float(self._domain.widths[axis])
+            width = float(self._domain.widths[axis])
             apart -= width * round(apart / width) if width else 0.0
             reach = half[axis] + float(present.halves[row, axis])
             depths += [(reach - apart, part), (reach + apart, -part)]
@@ -233,7 +231,7 @@ class _Path:
         centre: Vector,
         wanted_displacement: list[float],
         response: MoveResponse,
-        domain: PeriodicDomain | None,
+        domain: PeriodicDomain,
     ) -> None:
         self.centre = centre  # may be beyond the edge of a world that wraps
         self.goes_on = any(wanted_displacement)
@@ -277,7 +275,7 @@ class _Path:
 
     def _beside(self, face: float, at: float, axis: int) -> float:
         """Return the centre flush against a face, at the image nearest to the path."""
-        width = 0.0 if self._domain is None else float(self._domain.widths[axis])
+        width = float(self._domain.widths[axis])
         return face + width * round((at - face) / width) if width else face
 
     def finish(self) -> None:

@@ -67,7 +67,7 @@ class PresentBodies:
         registry: BodyRegistry,
         presence: Presence,
         dim: int,
-        domain: PeriodicDomain | None,
+        domain: PeriodicDomain,
     ) -> None:
         self._world = world
         self._registry = registry
@@ -290,7 +290,7 @@ class PresentBodies:
         sound &= (np.abs(self._offsets[boxes]) <= LARGEST).all(axis=1)  # not so for nan
         found = boxes[sound]
         centres = self.centres[owners[sound]] + self._offsets[found]
-        self.centres[found] = centres if self._domain is None else self._domain.into_world(centres)
+        self.centres[found] = self._domain.into_world(centres)
         self.mins[found] = self.centres[found] - self.halves[found]
         self.maxs[found] = self.centres[found] + self.halves[found]
         self._put_in_tree(boxes, sound)

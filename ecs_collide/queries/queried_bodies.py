@@ -95,7 +95,7 @@ class QueriedBodies:
         self._lock.refuse_others()
         world, is_updated = self._link.world, self.present is not None
         world.require_current()
-        boxes = None if is_updated or self._domain is not None else self.boxes
+        boxes = None if is_updated or self._domain.axes else self.boxes
         entities = world.entities(kinds), world.dead(), self._presence.still_there(world)
         strides.around.begin(boxes, is_updated, entities, *known)
 
@@ -106,7 +106,7 @@ class QueriedBodies:
         registry, domain = self._registry, self._domain
         makers = tuple(kind.type for kind in registry.makers)
         immersion = backend.kernels.immersion.Immersion(
-            self._state, registry.row_of, domain and domain.wrap, makers, Velocity, Immersed
+            self._state, registry.row_of, domain.wrap, makers, Velocity, Immersed
         )
 
         def immerse(zones: list[Any], dt: float) -> list[Any]:

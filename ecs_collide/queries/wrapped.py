@@ -29,10 +29,10 @@ Shifts = list[tuple[Floats, Floats]]
 """Offsets of images, and the earliest time when each query may meet something; inf for never."""
 
 
-def search_of(domain: PeriodicDomain | None, *trees: Any) -> Any:
+def search_of(domain: PeriodicDomain, *trees: Any) -> Any:
     """Return the search in one tree or two, in a world that may wrap."""
     search = backend.kernels.search.Search(*trees)
-    return search if domain is None else WrappedSearch(domain, search, trees)
+    return WrappedSearch(domain, search, trees) if domain.axes else search
 
 
 class WrappedSearch:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, zeros
-from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.contact_graph import ContactGraph
 from ecs_collide.response.product_sum import ProductSum
@@ -21,7 +20,6 @@ FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
 class ContactTree:
     """The tree that was walked last."""
 
-    bodies: Bodies
     clusters: Clusters
     graph: ContactGraph
     order: Public[cython.int[::1]]  # its members, each after its parent
@@ -33,7 +31,6 @@ class ContactTree:
     sum_of_masses: ProductSum
 
     def __init__(self, graph: ContactGraph):
-        self.bodies = graph.bodies
         self.clusters = graph.clusters
         self.graph = graph
         self.order = zeros(INT, 0)
@@ -50,7 +47,7 @@ class ContactTree:
         self.wall = self.order_from(start)
         if self.wall:
             start = g.member_of[g.links[self.wall].low or g.links[self.wall].high]
-        elif self.bodies.controls.any_rank:
+        else:
             start = self._highest()
         if start != self.order[0]:
             self.order_from(start)

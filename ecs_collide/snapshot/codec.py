@@ -421,7 +421,7 @@ def _read_wrap(parts: _Bytes, dim: int, n_contacts: int) -> tuple[Wrap | None, L
     """Return the widths of the world, and the images at which bodies touch."""
     section, n = parts.get(_OF_WRAP, b""), 8 * dim
     if not section and (_OF_ROUNDED in parts or _OF_WRAP not in parts):
-        return None, np.zeros(0, np.int64)
+        return None, np.zeros(n_contacts, np.int64)
     _require(len(section) == n + 8 * n_contacts, "the length of its wrap")
     widths = np.frombuffer(section[:n], "<f8").tolist()
     _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")

@@ -128,8 +128,8 @@ def filters_of(saved: SavedState) -> NDArray[np.void]:
     return none_of(FILTERED) if saved.filters is None else filtered(saved.filters[saved.rows])
 
 
-def contacts_of(saved: SavedState, wraps: bool) -> tuple[NDArray[np.void], Longs]:
-    """Return the contacts, and in a world that wraps the image of each."""
+def contacts_of(saved: SavedState) -> tuple[NDArray[np.void], Longs]:
+    """Return the contacts and the image of each."""
     if saved.contacts is None:
         return none_of(CONTACT_RECORD), NO_ROWS
     rows, since, image = map(np.asarray, saved.contacts)
@@ -142,4 +142,4 @@ def contacts_of(saved: SavedState, wraps: bool) -> tuple[NDArray[np.void], Longs
     contacts["since"] = since
     # Their present order depends on the trees.
     order = contact_order(rows, image, ids)
-    return contacts[order], image[order] if wraps else NO_ROWS
+    return contacts[order], image[order]

@@ -116,8 +116,7 @@ class Snapshots:
         self._link = shared.link
         self._registry = shared.registry
         self._lock = shared.lock
-        self._domain = shared.domain
-        self._wrap = None if shared.domain is None else shared.domain.wrap
+        self._wrap = shared.domain.wrap
         self._is_usual = shared.registry.components == _USUAL
         self._pipeline = pipeline
         self._schema = SnapshotSchema()
@@ -304,7 +303,7 @@ class Snapshots:
     def _describe_space(self, saved: SavedState) -> dict[str, Any]:
         """Return the fields of `SnapshotData` except for the contents of the world."""
         dim, flags = self._state.dim, flags_of(saved)
-        contacts, images = contacts_of(saved, self._domain is not None)
+        contacts, images = contacts_of(saved)
         events = saved.events or no_events(dim)
         return {
             "dim": dim,
@@ -410,7 +409,7 @@ class Snapshots:
         pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
         pending["time"] = np.asarray(buffer.contact_time)[:n]
         pending["codes"] = np.asarray(buffer.contact_codes)[:n]
-        if self._domain is not None:  # the order of their reports
+        if self._wrap is not None:  # the order of their reports
             pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
 
@@ -595,8 +594,7 @@ class Snapshots:
             state.images.data,
         )
         self._recover_rides(state.rides)
-        if self._domain is not None:
-            timeline.event_buffer.image = 0  # pending events keep their order
+        timeline.event_buffer.image = 0  # pending events keep their order
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.event_buffer.recover(
             np.array(state.pending["time"], np.float64).data,

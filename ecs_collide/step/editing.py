@@ -36,7 +36,7 @@ class BodyEditor:
         state: StepState,
         registry: BodyRegistry,
         lookup: BodyLookup,
-        domain: PeriodicDomain | None,
+        domain: PeriodicDomain,
     ) -> None:
         self._state = state
         self._registry = registry
@@ -159,8 +159,7 @@ class BodyEditor:
             centre[axis] = centre_beside(face, half[axis], side)
             shift[axis] = centre[axis] - body.centre[axis]
         in_place = row >= 0 and self._is_as_seen(row, body.centre, body.half)
-        if self._domain is not None:
-            in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
+        in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
         registry.units.set_half(size, half)
         attached = self._lookup.component(entity, Attached)
         if attached is not None:

@@ -190,10 +190,9 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     time, images = np.frombuffer(times), np.frombuffer(places, np.int64)
     first, second = np.frombuffer(bodies, np.int64).reshape(n, 2).T
     change, phase, axis, sign, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 6).T
-    # By time; then by phase (start of the step, within, end); then by ids.
+    # By time; then by phase (start of the step, within, end); then by ids and image.
     keys = second, first, phase, time
-    # All images are 0 unless the world wraps.
-    order = np.lexsort((images, *keys) if images.any() else keys)
+    order = np.lexsort((images, *keys))
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
     array["normal"] = unit_normals(axis, sign, dim, event_buffer.normals)[order]
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]

@@ -1090,16 +1090,12 @@ class ImpactLoop:
                 high = low if normal > 0.0 else high
             elif meets and k == axis:
                 low = high = centre + half if sign < 0 else centre - half
-            if b.wraps:
-                shift: cython.double = b.into_world(k, centre) - centre
-                low += shift
-                high += shift
-                centre = b.into_world(k, centre)
-                other = b.into_world(k, other)
-            numbers[at] = centre + 0.0
-            numbers[at + dim] = other + 0.0
-            numbers[at + 4 * dim] = low + 0.0
-            numbers[at + 5 * dim] = high + 0.0
+            inside: cython.double = b.into_world(k, centre)
+            shift: cython.double = inside - centre
+            numbers[at] = inside + 0.0
+            numbers[at + dim] = b.into_world(k, other) + 0.0
+            numbers[at + 4 * dim] = low + shift + 0.0
+            numbers[at + 5 * dim] = high + shift + 0.0
             at += 1
             one += 4
             two += 4

@@ -64,7 +64,6 @@ class Pipeline:
     subscribers: Any  # `Subscribers`
     registrations: Any  # of the subscribers
     touching: Any  # as for `Subscribers.deliver`
-    domain: Any  # `PeriodicDomain` or None
     stopwatch: Any  # `Stopwatch` or None
     handled: Any  # the last argument of `Responses.handle`
     offers: Any  # the last argument of `Responses.offer_to`
@@ -83,7 +82,6 @@ class Pipeline:
         responses,
         subscribers,
         touching,
-        domain,
         errors: list,
     ):
         self.rest_speed = 0.0
@@ -103,7 +101,6 @@ class Pipeline:
         self.subscribers = subscribers
         self.registrations = subscribers.registrations
         self.touching = touching
-        self.domain = domain
         self.errors = errors
         self.stopwatch = None
         self.handled = ()
@@ -278,7 +275,7 @@ class Pipeline:
         lists: BodyLists = self.lists
 
         self.reader.rest_speed = self.rest_speed
-        is_quiet: cython.bint = not has_changed and self.domain is None and lists.is_quiet()
+        is_quiet: cython.bint = not has_changed and not self.bodies.wraps and lists.is_quiet()
         reports: list = []
         if self.reader.sweeps or lists.are_to_be_read() or self.registry.refusals:
             reports = self.registry.read(state.step, dt)
@@ -368,7 +365,7 @@ class Pipeline:
         any_woken: cython.bint = self.bodies.n_woken > 0
         if any_woken:
             self.registry.count_woken()
-        if self.domain is not None:
+        if self.bodies.wraps:
             self.registry.bring_in()
         self._end_lap("finish")
         has_corrected: cython.bint = self._write() and is_resolved
@@ -386,7 +383,7 @@ class Pipeline:
         lists: BodyLists = self.lists
 
         try:
-            if self.reader.sweeps or self.domain is not None or lists.stale or len(lists.pressed):
+            if self.reader.sweeps or self.bodies.wraps or lists.stale or len(lists.pressed):
                 self.registry.write()
             else:
                 lists.is_reported = False

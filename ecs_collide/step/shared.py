@@ -19,4 +19,4 @@ class SharedParts(NamedTuple):
     presence: Presence
     lookup: BodyLookup
     lock: StepLock
-    domain: PeriodicDomain | None  # None in a world that does not wrap
+    domain: PeriodicDomain

@@ -42,12 +42,12 @@ class Shifting:
         state: StepState,
         link: WorldLink,
         registry: BodyRegistry,
-        domain: PeriodicDomain | None,
+        domain: PeriodicDomain,
     ) -> None:
         self._state = state
         self._link = link
         self._registry = registry
-        self._wraps = (0.0,) * state.dim if domain is None else domain.widths.tolist()
+        self._wraps = domain.widths.tolist()
 
     def shift(self, offset: VectorLike) -> None:
         """Add an offset to all places; see `Space.shift`."""

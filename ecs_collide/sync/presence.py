@@ -57,7 +57,7 @@ class _Changes(NamedTuple):
 class Presence:
     """Compares the bodies of the last step with the world as it is now."""
 
-    def __init__(self, registry: BodyRegistry, domain: PeriodicDomain | None) -> None:
+    def __init__(self, registry: BodyRegistry, domain: PeriodicDomain) -> None:
         self._registry = registry
         self._index = registry.index
         self._domain = domain
@@ -247,7 +247,7 @@ class Presence:
             owner = self.read(world, box.owner)
         at = table.seen_centre[owner_row] if owner is None else np.array(owner.centre)
         offset = np.array([box.x, box.y, box.z][: table.dim], np.float64)
-        centre = at + offset if self._domain is None else self._domain.into_world(at + offset)
+        centre = self._domain.into_world(at + offset)
         before = table.seen_centre[row]
         rounding = SAME_FRAME * max(np.abs(at).max(), np.abs(offset).max())
         if (np.abs(centre - before) <= rounding).all() and not self._registry.makers[1].is_other(
@@ -275,8 +275,7 @@ class Presence:
         if error is not None:
             raise error
         centre, half = registry.units.box_of(numbers(position, 0.0), numbers(extents, 0.0))
-        if self._domain is not None:
-            centre = self._domain.into_world(np.array(centre)).tolist()
+        centre = self._domain.into_world(np.array(centre)).tolist()
         has, responds = 0, False
         for kind in registry.kinds:
             if now.get(kind.type) is not None:

@@ -76,7 +76,7 @@ class BodyRegistry:
     refused: dict  # the same by row, of all systems
     refused_before: dict  # the column `quarantined` before, by row
     bodies: Bodies
-    domain: PeriodicDomain | None
+    domain: PeriodicDomain
     timeline: Any
     # In the order of the ids of their bodies.
     read_rows: ReadOnly[Any]  # all rows that the present step has read, int64 (n,)
@@ -88,7 +88,7 @@ class BodyRegistry:
         timeline: Any,
         components: Components,
         sweeps: cython.bint,
-        domain: PeriodicDomain | None = None,
+        domain: PeriodicDomain,
     ):
         self.components = components
         self.sweeps = sweeps
@@ -115,8 +115,7 @@ class BodyRegistry:
             self.reader.convert(self.units.leans, self.units.halves)
         self.index = EntityRows(table, self.lists, self.types, self.reader, timeline)
         self.row_of = self.index.row_of
-        wrap = None if domain is None else domain.wrap
-        self.checks = FieldChecks(components, dim, self.index.holder, wrap)
+        self.checks = FieldChecks(components, dim, self.index.holder, domain.wrap)
         targets = self.kinematic_targets = KinematicTargets(table, self.lists.put, domain)
         self.attached = AttachedBoxes(timeline.bodies, self.lists, self.reader.undo)
         self.sleep = Sleep(table, self.lists, timeline)
@@ -353,9 +352,7 @@ class BodyRegistry:
             n_out += len(self.refused)
         if self.sweeps:
             self._start_targets(dt)
-        if self.domain is not None:  # the game may have put bodies beyond an edge of the world
-            rows = self.read_rows[c.quarantined[self.read_rows] == 0]
-            c.centre[rows] = self.domain.into_world(c.centre[rows])
+        self.bodies.bring_in(self.read_rows)  # the game may have put them beyond an edge
         if self._any_attached() and self.attached.attach(self.timeline.attachments):
             reports += self.report_attached(step, dt)
         c.news[:] = 0
@@ -692,7 +689,7 @@ class BodyRegistry:
             self.kinematic_targets.keep_velocities(written)
         if len(lists.pressed):
             written = self._in_order(union(written, lists.pressed))
-        if self.domain is not None:
+        if self.domain.axes:
             stills = np.concatenate([np.asarray(lists.stills), lists.unread])
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)

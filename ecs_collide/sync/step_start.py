@@ -24,7 +24,7 @@ class StepStart:
         reader: Any,
         targets: KinematicTargets,
         attached: Any,
-        domain: PeriodicDomain | None,
+        domain: PeriodicDomain,
     ) -> None:
         self._table = table
         self._lists = lists
@@ -57,8 +57,7 @@ class StepStart:
                 for row, centre in lists.overwritten.items():
                     centres[row] = centre
                 centres[self._targets.rows] = self._targets.before()
-                if self._domain is not None:
-                    centres = self._domain.into_world(centres)
+                centres = self._domain.into_world(centres)
                 centres[self._attached.taking_part] = self._attached.starting
             lists.all_centres = centres
         found: Doubles = lists.all_centres

@@ -21,9 +21,7 @@ RowArray = NDArray[np.int64]
 class KinematicTargets:
     """The bodies that the game drives in the present step."""
 
-    def __init__(
-        self, table: BodyTable, put: set[int], domain: PeriodicDomain | None = None
-    ) -> None:
+    def __init__(self, table: BodyTable, put: set[int], domain: PeriodicDomain) -> None:
         self._table = table
         self._domain = domain
         self._centre = self._half = np.zeros((0, table.dim))
@@ -49,12 +47,10 @@ class KinematicTargets:
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # skipped bodies may hold any numbers
             displacements = after - before
-            wrapped_targets = after
-            if self._domain is not None:
-                rounds = self._domain.shortest(displacements)
-                wrapped_targets = self._domain.into_world(after)
-                after = np.where(rounds == 0.0, after, after - rounds * self._domain.widths)
-                displacements = after - before
+            rounds = self._domain.shortest(displacements)
+            wrapped_targets = self._domain.into_world(after)
+            after = np.where(rounds == 0.0, after, after - rounds * self._domain.widths)
+            displacements = after - before
             speeds = displacements / dt if dt > 0.0 else np.full_like(displacements, np.inf)
         driven = (c.touched[rows] & Touched.BY_GAME != 0) & (
             c.quarantined[rows] == 0
