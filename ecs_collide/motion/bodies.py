@@ -935,10 +935,10 @@ class Bodies:
         rest: cython.double = 1.0 - self.base[i]
 
         farthest: cython.double = self.farthest
-        for k in range(self.dim):
-            farthest = max(
-                _bound(path, at + 4 * k, rest, self.width[k], low, high, to + k), farthest
-            )
+        farthest = max(_bound(path, at, rest, self.width[0], low, high, to), farthest)
+        farthest = max(_bound(path, at + 4, rest, self.width[1], low, high, to + 1), farthest)
+        if self.dim == 3:
+            farthest = max(_bound(path, at + 8, rest, self.width[2], low, high, to + 2), farthest)
         self.farthest = farthest
 
     def bring_in(self, rows: cython.longlong[::1]) -> cython.void:
