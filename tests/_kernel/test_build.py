@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import ecs_collide
@@ -55,6 +57,23 @@ def test_description_of_the_package_has_absolute_links_only():
     for link in own:
         path = re.fullmatch(rf"(?:blob|raw)/v{ecs_collide.__version__}/([^#]+)(?:#.*)?", link)
         assert (ROOT / path[1]).is_file(), link
+
+
+def test_notes_of_a_release_are_its_part_of_the_changelog_with_absolute_links():
+    url, version = build.read_url(ROOT / "pyproject.toml"), ecs_collide.__version__
+    command = [sys.executable, ROOT / ".ci" / "release_notes.py"]
+
+    new, last = (
+        subprocess.run([*command, part], capture_output=True, text=True, check=True).stdout
+        for part in ("Unreleased", version)
+    )
+    unknown = subprocess.run([*command, "9.9.9"], capture_output=True, text=True)
+
+    assert new.startswith("### In short")
+    assert "\n## " not in new
+    assert f"]({url}/blob/vUnreleased/docs/gravity.md)" in new
+    assert last.startswith("The first release.")
+    assert unknown.stderr == "CHANGELOG.md has no heading ## [9.9.9]\n"
 
 
 def test_version_is_that_of_the_citation_and_has_a_dated_entry_in_the_changelog():
