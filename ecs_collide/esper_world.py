@@ -170,6 +170,13 @@ class World:
         found: list[int] = backend.kernels.world_log.ids_among(esper.get_entities())
         return found
 
+    def ids_having(self, kinds: Iterable[type]) -> list[int]:
+        """Return the entities that have a component of one of some types, in any order."""
+        found: list[int] = backend.kernels.world_log.ids_among(
+            itertools.chain(*map(self.having, kinds))
+        )
+        return found
+
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
         # esper files entities by type: a pass over all of them would cost as much as a step.

@@ -10,11 +10,11 @@ All readers of a world share its log, and each remembers in a `Seen` how far it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
-from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel import ReadOnly, cython
 
 LONGEST: cython.Py_ssize_t = 4096  # entries; a reader that is further behind looks at all entities
 
@@ -51,14 +51,6 @@ class WorldLog:
                 del self.entities[: LONGEST // 2]
                 self.start += LONGEST // 2
         return None
-
-    def note_all(self, entities: Collection[Any]) -> None:
-        """Add many entities; with too many of them all readers look at all."""
-        if len(entities) >= LONGEST // 2:
-            self.forget()
-            return
-        for entity in entities:
-            self.note(entity)
 
     @cython.ccall
     def forget(self) -> object:
@@ -101,7 +93,7 @@ class Seen:
     # they are looked at once more, in case another thread was between the two.
     again: ReadOnly[set]
     noted: set
-    asks_more: Public[cython.bint]  # whether the reader asks for more types at its next look
+    more: ReadOnly[list]  # the types that the reader asks for, too, at its next look
     __weakref__: object
 
     def __init__(self, log: WorldLog | None, dead: frozenset) -> None:
@@ -110,6 +102,7 @@ class Seen:
         self.dead = dead
         self.again = set()
         self.noted = set()
+        self.more = []
 
     def find_noted(self, before: Seen | None) -> list | None:
         """Return the entities to compare since another moment, by rising id; None for all."""
@@ -185,12 +178,11 @@ class NotedSets(dict):
         return dict, (list(self.items()),)
 
     def follow(self, kinds: Iterable[type]) -> None:
-        """Note the changes of these types too; all entities that have one count as changed now."""
+        """Note the changes of these types too, from now on."""
         for kind in set(kinds) - self.log.kinds:
             self.log.kinds.add(kind)
             if kind in self:
                 self[kind] = self[kind]
-                self.log.note_all(self[kind])
 
 
 def noted(sets: dict) -> NotedSets:

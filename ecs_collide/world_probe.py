@@ -103,7 +103,7 @@ class WorldProbe:
     @cython.ccall
     def is_as(self, seen: Seen | None) -> cython.bint:
         """Return whether nothing asked for has changed since a moment; False if unknown."""
-        if seen is None or seen.asks_more or seen.log is None or self.find_log() is not seen.log:
+        if seen is None or seen.more or seen.log is None or self.find_log() is not seen.log:
             return False
         return seen.end == seen.log.end() and not seen.again and self.are_dead(seen.dead)
 
@@ -119,9 +119,6 @@ class WorldProbe:
 
         if type(self.sets) is NotedSets:
             self.sets.follow(kinds)
-        elif log is not None and not log.kinds.issuperset(kinds):
-            log.kinds.update(kinds)
-            log.forget()
         return Seen(log, frozenset(self.part("_dead_entities", 3) or ()))
 
     @cython.ccall

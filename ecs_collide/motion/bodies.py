@@ -273,6 +273,16 @@ class Bodies:
             if i not in kept:
                 self.spare.append(i)
 
+    def take_seen(self, rows: cython.longlong[::1]):
+        """Reset the columns of bodies to the values last seen in their components."""
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            for k in range(self.dim):
+                self.centre[i, k] = self.seen_centre[i, k]
+                self.half[i, k] = self.seen_half[i, k]
+                self.velocity[i, k] = self.seen_velocity[i, k]
+                self.growth[i, k] = self.seen_growth[i, k]
+
     def start_over(self):
         """Reset the data of the current step, which may have been interrupted anywhere."""
         self.bind()

@@ -96,11 +96,6 @@ class BodyTable:
         new["capacity"] = len(new["ids"])
         self.__dict__.update(new)  # one call, so that no interrupt leaves a part of it
 
-    def take_seen(self, rows: NDArray[np.int64]) -> None:
-        """Reset the columns of bodies to the values last seen in their components."""
-        self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
-        self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
-
     def save(self, n_rows: int, any_rarer: bool) -> SavedColumns:
         """Return copies of the first rows of the seen columns and of the flags.
 

@@ -149,8 +149,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "sync.targets": "start of a step of bodies that the game moves: back to where they were; "
         "end: the target in a world that wraps",
         "motion.bodies": "end of a step, of a path, or a new place within the step; its start: flush "
-        "with a face that the body is a hair behind, and brought into a world that wraps",
-        "motion.body_table": "a step that failed, or a snapshot: where it was seen last",
+        "with a face that the body is a hair behind, and brought into a world that wraps; a step "
+        "that failed, or a snapshot: where it was seen last",
         "step.editing": "between steps: of a body that the space has resized in place",
         "step.shifting": "between steps: by `Space.shift`, and flush again with what it touches",
     },
@@ -168,10 +168,9 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "response.holding": "start of a step: 0 of a body on hold; end: the one it had",
         "motion.attachments": "start of a step and at each turn of the owner",
         "motion.bodies": "within a step: what impacts have made of it; its start: 0 into a body that it "
-        "is pushed out of",
+        "is pushed out of; a step that failed, or a snapshot: what was seen last",
         "response.clusters": "end of a step: shared by the members of a cluster that lasts",
         "motion.gravity": "end of a step: from the mean over the step to the one at its end",
-        "motion.body_table": "a step that failed, or a snapshot: what was seen last",
     },
     # Values of components, grouped by their readers.
     **dict.fromkeys(("size", "tight_min", "tight_max"), ("sync.reader",)),
@@ -189,7 +188,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(
         ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")
     ),
-    "half": ("motion.bodies", "motion.body_table", "step.editing", "sync.reader"),
+    "half": ("motion.bodies", "step.editing", "sync.reader"),
     "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
     "seen_centre": ("step.editing", "step.shifting", "sync.impact_bodies", "sync.reader"),
     "seen_place": ("step.shifting",),

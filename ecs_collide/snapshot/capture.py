@@ -6,7 +6,7 @@ that still exist are restored in place.  Others are added and removed through th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import mul
@@ -27,9 +27,9 @@ from ecs_collide.snapshot.schema import (
     Longs,
     SnapshotData,
     as_ints,
+    find_in,
     holders,
     rearrange,
-    words_of,
 )
 from ecs_collide.sync.quarantine import find_no_number, rules
 
@@ -39,6 +39,7 @@ FIELDS = {d.kind: d.names for d in TABLE}
 _WHOLE = {d.kind: d.whole for d in TABLE}
 
 _LIBRARY = __name__.split(".")[0]
+_MANY = 256  # with so many changed entities, it is faster to look at all
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
@@ -101,6 +102,7 @@ class SnapshotSchema:
     def __init__(self) -> None:
         self.types = OwnTypes(FIELDS)  # of the custom components
         self._last: WorldContents | None = None
+        self._seen: Any = None
         self._n_changes = -1
         self._name_kinds()
 
@@ -118,6 +120,7 @@ class SnapshotSchema:
         ]
         self._library_records = self._records[: len(FIELDS)]
         self._last = None
+        self._filed: Any = None  # all entities by the records, as of `_seen`
 
     def _discover(self, kinds: Iterable[type]) -> None:
         self.types.discover(kinds)
@@ -144,8 +147,7 @@ class SnapshotSchema:
             or not world.probe.are_dead(last.dead)
         ):
             mark, dead = world.probe.mark(), frozenset(world.dead())
-            self._discover(world.kinds())
-            ids, masks, others = self._file(world.entities(self.kinds), dead)
+            ids, masks, others = self._file(world, dead)
             first = len(FIELDS) + len(self.types.own)
             held = [n for n in range(first, len(self.kinds)) if len(holders(ids, masks, n))]
             places = {n: place for place, n in enumerate((*range(first), *held))}
@@ -161,15 +163,24 @@ class SnapshotSchema:
             )  # fmt: skip
         return last
 
-    def _file(
-        self, entities: Mapping[int, Mapping[type, Any]], dead: frozenset[int]
-    ) -> tuple[Longs, NDArray[np.uint64], Longs]:
+    def _file(self, world: World, dead: frozenset[int]) -> tuple[Longs, NDArray[np.uint64], Longs]:
         """Return the entities with components of `kinds`, their masks, and the other entities.
 
         Entities that have only empty classes are among the others.
         """
-        ids, masks, rest = self._kernel.gather_components(entities, dead, self._records)
-        masks = masks.reshape(-1, words_of(len(self.kinds)))
+        kinds = list(world.kinds())
+        self._discover(kinds)
+        entities, seen = world.entities(self.kinds), world.probe.look(kinds)
+        before, self._filed = self._filed, None  # an interrupt may leave the records half updated
+        noted = None if before is None else seen.find_noted(self._seen)
+        found = None
+        if noted is not None and len(noted) <= _MANY:
+            found = self._kernel.gather_again(entities, dead, noted, self._records, before)
+        if found is None:
+            found = self._kernel.gather_components(entities, dead, self._records)
+        seen.keep(noted or [])
+        self._seen, self._filed = seen, found
+        ids, masks, rest = found
         others = ~self._marks()
         words = [others >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
         has = (masks & np.array(words, np.uint64)).any(axis=1)
@@ -446,11 +457,13 @@ class SnapshotSchema:
 
         Added library components are blank; custom components are added by the caller.
         """
-        pairs = list(zip(state.ids.tolist(), as_ints(masks), strict=True))
+        differ, differ_there = _differing(state.ids, masks, contents.ids, contents.masks)
+        pairs = list(zip(state.ids[differ].tolist(), as_ints(masks[differ]), strict=True))
         wanted = {entity: mask for entity, mask in pairs if mask}
         # Entities whose types were all dropped are among the others.
         others = {*state.others.tolist(), *(entity for entity, mask in pairs if not mask)}
-        there = dict(zip(contents.ids.tolist(), as_ints(contents.masks), strict=True))
+        ids, had_masks = contents.ids[differ_there], contents.masks[differ_there]
+        there = dict(zip(ids.tolist(), as_ints(had_masks), strict=True))
         present = world.entities(self.kinds)
         for entity in contents.dead:
             world.note(structure, entity)
@@ -488,6 +501,17 @@ class SnapshotSchema:
         for n, kind in enumerate(self.kinds):
             if mask >> n & 1:
                 world.remove(entity, kind)
+
+
+def _differing(
+    ids: Longs, masks: NDArray[np.uint64], other_ids: Longs, other_masks: NDArray[np.uint64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which entities of each side have no equal on the other, with the same mask."""
+    places, equal = find_in(other_ids, ids)
+    equal[equal] = (other_masks[places[equal]] == masks[equal]).all(axis=1)
+    differ = np.ones(len(other_ids), np.bool_)
+    differ[places[equal]] = False
+    return ~equal, differ
 
 
 def _load_all(

@@ -145,8 +145,9 @@ def rearrange(
     if list(bits) == list(range(len(bits))) and masks.shape[1] == n_words:
         return masks  # the usual case; the shortcut saves a tenth of a restore
     moved = np.zeros((len(masks), n_words), np.uint64)
+    used = np.bitwise_or.reduce(masks, axis=0).tolist()
     for n, bit in enumerate(bits):
-        if bit is not None:
+        if bit is not None and used[n >> 6] >> (n & 63) & 1:
             has = masks[:, n >> 6] >> np.uint64(n & 63) & np.uint64(1)
             moved[:, bit >> 6] |= has << np.uint64(bit & 63)
     return moved

@@ -98,7 +98,7 @@ class EntityRows:
         if kind not in self.types:
             self.types[kind] = ComponentBinding(kind, (), 0, 0)
             if self.seen is not None:
-                self.seen.asks_more = True
+                self.seen.more.append(kind)
             self.reader.add_kind(self.types[kind])
         self._set_mark(self.types[kind], self.types[kind].mark | mark)
 
@@ -138,6 +138,8 @@ class EntityRows:
         noted: Any = seen.find_noted(self.seen)
         if noted is None:
             noted = sorted({*self.lists.entities.tolist(), *world.ids()})
+        elif self.seen.more:
+            noted = sorted({*noted, *world.ids_having(self.seen.more)})
         return noted
 
     @cython.ccall

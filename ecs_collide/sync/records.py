@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_collide._kernel import ReadOnly, cython
+from ecs_collide._kernel.arrays import are_among
 from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.sync.slots import (
     Slots,
@@ -256,26 +257,32 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
 
     Returns
     -------
-    tuple of int64 (n,), uint64 (n * words,), int64
+    tuple of int64 (n,), uint64 (n, words), int64
         The entities that have any of these, by rising id; their masks; and the other entities.
         Bit k of a mask stands for the k-th record, with 64 bits in a word.
     """
-    types: list = []
-    items: list = []
-    one: cython.ulonglong = 1
     record: ComponentRecords
 
     for record in all_records:
         record.items = []
         record.is_exact = True
-        types.append(record.type)
-        items.append(record.items)
     everybody: list = sorted(entities.keys() - dead if dead else entities)
-    ids = np.array(everybody, np.int64)
+    return _gathered(entities, everybody, all_records, [record.items for record in all_records])
+
+
+def _gathered(entities: dict, some: list, all_records: list, items: list) -> tuple:
+    """Append the components of some entities, by rising id, to lists by type; return their masks."""
+    types: list = []
+    one: cython.ulonglong = 1
+    record: ComponentRecords
+
+    for record in all_records:
+        types.append(record.type)
+    ids = np.array(some, np.int64)
     masks = np.zeros((len(ids), max(1, (len(types) + 63) // 64)), np.uint64)
     words: cython.ulonglong[:, ::1] = masks.data
-    for i in range(len(everybody)):
-        components: dict = entities[everybody[i]]
+    for i in range(len(some)):
+        components: dict = entities[some[i]]
         for kind, component in components.items():
             n: cython.Py_ssize_t = place_of_type(types, kind)
             if n >= 0:
@@ -285,4 +292,46 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
                     record = all_records[n]
                     record.is_exact = False
     has = masks.any(axis=1)
-    return ids[has], masks[has].ravel(), ids[~has]
+    return ids[has], masks[has], ids[~has]
+
+
+def gather_again(entities: dict, dead, noted: list, all_records: list, found: tuple):
+    """Return what `gather_components` would, as only some entities have changed since it `found`.
+
+    `noted` are these entities, by rising id.  The others cost a copy of their ids and masks.
+    Return None if entities without any component came or went, which nobody notes.
+    """
+    one: cython.ulonglong = 1
+    record: ComponentRecords
+    ids, masks, others = found
+    some = np.array(noted, np.int64)
+    there: list = [entity for entity in noted if entity in entities and entity not in dead]
+    items: list = [[] for _ in all_records]
+    new_ids, new_masks, new_others = _gathered(entities, there, all_records, items)
+    places = ids.searchsorted(some)
+    is_known = places < len(ids)
+    is_known[is_known] = ids[places[is_known]] == some[is_known]
+    known = places[is_known]
+
+    for n in range(len(all_records)):
+        bit = np.uint64(one << (n & 63))
+        had = masks[known, n >> 6] & bit != 0
+        if not had.any() and not items[n]:
+            continue
+        record = all_records[n]
+        having = ids[masks[:, n >> 6] & bit != 0]
+        for place in having.searchsorted(some[is_known][had])[::-1].tolist():
+            del record.items[place]
+        left = np.delete(having, having.searchsorted(some[is_known][had]))
+        now = left.searchsorted(new_ids[new_masks[:, n >> 6] & bit != 0]).tolist()
+        for place, item in zip(now[::-1], items[n][::-1], strict=True):
+            record.items.insert(place, item)
+    ids, masks = np.delete(ids, known), np.delete(masks, known, axis=0)
+    at = ids.searchsorted(new_ids)
+    others = np.sort(np.concatenate([others[~are_among(others, some)], new_others]))
+    n_there = len(ids) + len(new_ids) + len(others)
+    if n_there != len(entities) - len(entities.keys() & dead) or not all(
+        map(entities.__contains__, others.tolist())
+    ):
+        return None
+    return np.insert(ids, at, new_ids), np.insert(masks, at, new_masks, axis=0), others

@@ -796,7 +796,7 @@ class BodyRegistry:
         rows: Any = self.lists.rows
 
         self.reader.forget(rows.data)
-        c.take_seen(rows)
+        self.bodies.take_seen(rows.data)
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
         self._part()
         moves = c.moves[rows] != 0

@@ -155,10 +155,10 @@ class SeenBodies:
         used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
         for (_, name, _), numbers in zip(used, seen, strict=False):
             getattr(c, name)[rows] = numbers
-            if name in SEEN_RARER and numbers.tobytes().strip(b"\0"):
+            if name in SEEN_RARER and numbers.view(np.int64).any():
                 self._any_rarer = True
         reader.forget(rows.data)
-        c.take_seen(rows)
+        c.bodies.take_seen(rows.data)
         c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & SKIPPED)
         is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
         c.news[rows] = np.where(flags & UNSEEN != 0, News.NEW, 0) | np.where(
