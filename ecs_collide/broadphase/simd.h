@@ -44,13 +44,15 @@ ECS_COLLIDE_INLINE __m128 ecs_collide_within(const float *lanes, __m128 low, __m
 /* All four numbers of a vector the one at `i`. */
 #define ECS_COLLIDE_ALL(vector, i) _mm_shuffle_ps(vector, vector, 0x55 * (i))
 #else
-/* One bit for each of eight lanes whose minimum is <= high and whose maximum is >= low. */
+/* One bit for each of eight lanes whose minimum is <= high and whose maximum is >= low.  Without a
+   branch, and with a mask for each lane, compilers compare the lanes side by side. */
 ECS_COLLIDE_INLINE unsigned int ecs_collide_within(const float *lanes, float low, float high)
 {
-    unsigned int found = 0;
+    static const int bits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    int found = 0;
     for (int lane = 0; lane < 8; lane++)
-        found |= (unsigned int)(lanes[lane] <= high && lanes[8 + lane] >= low) << lane;
-    return found;
+        found |= -((lanes[lane] <= high) & (lanes[8 + lane] >= low)) & bits[lane];
+    return (unsigned int)found;
 }
 #endif
 
