@@ -56,6 +56,10 @@ WALKERS = [
 ]
 SIZES = ("10", "100", "1,000")
 PURE = {scene: [pure(scene, n) for n in SIZES] for scene in ("the arena", "a level")}
+CHANGES = ("deleted", "spawned")
+CUBES = cost("1,000 elastic cubes in 3D, mean; the same in Rapier")
+CUBES /= cost("1,000 elastic cubes in 3D, mean")
+IN_3D = ("README.md", "docs/three_d.md")
 AT_REST = "a step, 10,000 bodies at rest and 100 that move, sleep on, mean"
 OPEN_SCENES = {
     "800 that walk to a moving point": "chase",
@@ -129,14 +133,10 @@ FIGURES = [
     ("docs/performance.md", "over all positions | {} ms |", [arena("10,000", LOOP, "mean")]),
     (
         "docs/performance.md",
-        "one was deleted, or one created | {} ms, {} ms |",
-        [cost("a step with one deleted"), cost("a step with one spawned")],
+        "one was deleted, or one created | {} and {} times one without |",
+        [cost(f"a step with one {what}; the same, against one without") for what in CHANGES],
     ),
-    (
-        "docs/performance.md",
-        "the same step without a change | {} ms |",
-        [cost("a step of the arena, 10,000 bodies, without changes")],
-    ),
+    *((page, "cubes bounce in 3D takes Rapier {} times as long", [CUBES]) for page in IN_3D),
     (
         "docs/performance.md",
         "`space.query` among 10,000 bodies | {} µs |",
