@@ -108,7 +108,7 @@ def play(text: str) -> str:
     def below(match: re.Match[str]) -> str:
         left, bottom, right, top = zip(*RECIPES[match[2]].views, strict=True)
         view = f"{min(left)} {min(bottom)} {max(right)} {max(top)}"
-        button = "<button>Run the program below here: click to load Python</button>"
+        button = "<button>Run the program below here: click to load Python, about 10 MB</button>"
         run = f'{match[0]}\n\n<div class="play" data-view="{view}">{button}</div>\n'
         if not (Path(__file__).parent / "recordings" / f"{match[1]}.html").exists():
             return run

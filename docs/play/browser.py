@@ -1,7 +1,8 @@
 """Play a game to copy on a canvas of a page: `play.js` loads this and the game with Pyodide.
 
 The tests play it with a stub of the canvas and `play.js` with a stub of Pyodide: no registry of
-packages has a numpy for Pyodide.
+packages has a numpy for Pyodide.  The workflow *Wheels*, where cibuildwheel fetches Pyodide's own,
+compares the golden log there.
 """
 
 from __future__ import annotations

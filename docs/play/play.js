@@ -41,7 +41,7 @@
 
   // A place with a view is below the picture of a recipe, whose program is the next one.
   const play = async (place, said) => {
-    said.textContent = "Loading Python, about 15 MB ...";
+    said.textContent = "Loading Python, about 10 MB ...";
     const python = await (loading ??= start());
     const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 320, tabIndex: 0 });
     const context = canvas.getContext("2d");
