@@ -34,6 +34,8 @@ OFF: dict[object, Callable[[Body], Body]] = {
     ec.Restitution: lambda body: replace(body, surface=None, rule=None),
     ec.CombineRule: lambda body: replace(body, rule=None),
     ec.MaxSpeed: lambda body: replace(body, max_speed=None),
+    ec.Filter: lambda body: replace(body, kinds=1, meets=-1, group=0),
+    ec.OneWay: lambda body: replace(body, solid_side=None),
 }
 """What takes from a body what a rule goes by: for each component that the simulator models."""
 

@@ -10,7 +10,7 @@ code with it, and by faults put into this very file.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
@@ -43,6 +43,8 @@ class Body:
     locked : the axes on which it never moves
     surface, rule : its Restitution, and the name of the rule for two
     max_speed : the most that its velocity may come to at both ends of a step
+    solid_side : axis and sign of the only face on which a dynamic body meets it, or None for all
+    kinds, meets, group : its Filter: categories, mask and group
     moves : whether it has a Velocity or a Growth at all
     was_rounded : whether the faces are not exactly around the centre they were computed from
     """
@@ -63,6 +65,10 @@ class Body:
     surface: Fraction | None = None
     rule: str | None = None
     max_speed: Fraction | None = None
+    solid_side: tuple[int, int] | None = None
+    kinds: int = 1
+    meets: int = -1
+    group: int = 0
 
     @property
     def is_dynamic(self) -> bool:
@@ -73,6 +79,12 @@ class Body:
         """What orders bodies in space: the centre, the size, and the number."""
         ends = list(zip(self.low, self.high, strict=True))
         return [low + high for low, high in ends], [high - low for low, high in ends], self.ident
+
+    def may_meet(self, other: Body) -> bool:
+        """Return whether the filters let two bodies meet."""
+        if self.group and self.group == other.group:
+            return self.group > 0
+        return bool(self.meets & other.kinds and other.meets & self.kinds)
 
     def restrained(self, velocity: list[Fraction]) -> list[Fraction]:
         """Return a velocity without what is locked, and no longer than the maximum."""
@@ -282,7 +294,7 @@ class Simulator:
         """Yield all pairs of which at least one moves, the lower id first."""
         for i, one in self.bodies.items():
             for j, other in self.bodies.items():
-                if i < j and (one.moves or other.moves):
+                if i < j and (one.moves or other.moves) and one.may_meet(other):
                     yield i, j
 
     def crosses(self, pair: tuple[int, int]) -> bool:
@@ -339,10 +351,34 @@ class Simulator:
 
     def sweep(self, pair: tuple[int, int]) -> Impact | None:
         """Return the next impact of a pair from now on, be it after the step's end."""
-        return self.meeting(self.sides(pair))
+        return self.meeting(pair, self.sides(pair))
 
-    def meeting(self, sides: list[Side]) -> Impact | None:
+    def meeting(self, pair: tuple[int, int], sides: list[Side]) -> Impact | None:
         """Return the impact of which a pair's sides tell."""
+        impact = self._first_meeting(sides)
+        solid = [] if self.crosses(pair) else self._solid_sides(pair)
+        if impact is None or not solid:
+            return impact
+        # Over a corner it lands: the solid side is the contact if it closes at the same time.
+        after = impact.time - self.now
+        found = {(s.axis, s.sign): s for s in sides if s.rate < 0 and s.gap >= 0}
+        landed = [found[side] for side in solid if side in found and found[side].zero == after]
+        if impact.overlaps or len(landed) < len(solid) or len(set(landed)) > 1:
+            return None
+        contact = landed[0]
+        return replace(impact, axis=contact.axis, sign=contact.sign, rate=-contact.rate)
+
+    def _solid_sides(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
+        """Return axis and sign of the normals that one-way bodies allow for their impact."""
+        found = []
+        for n, other, sign in ((0, 1, -1), (1, 0, 1)):
+            side = self.bodies[pair[n]].solid_side
+            if side is not None and self.bodies[pair[other]].is_dynamic:
+                found.append((side[0], sign * side[1]))
+        return found
+
+    def _first_meeting(self, sides: list[Side]) -> Impact | None:
+        """Return the impact of boxes that are solid on all sides."""
         if all(side.gap < 0 for side in sides):
             side = max(sides, key=lambda s: (s.gap, -s.rate))
             leaves = any(other.gap == side.gap and other.rate > 0 for other in sides)

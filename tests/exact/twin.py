@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -81,6 +81,7 @@ def read_bodies(dim: int) -> list[Body]:
     bodies = [
         body_of(entity, esper.components_for_entity(entity), dim)
         for entity, _ in esper.get_components(ec.Position, ec.Extents)
+        if not esper.has_component(entity, ec.Disabled)
     ]
     return sorted(bodies, key=lambda body: body.ident)
 
@@ -97,6 +98,8 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
     bounce = component.get(ec.Restitution)
     fastest = component.get(ec.MaxSpeed)
     locked = _vector(component.get(ec.LockedAxes), dim)
+    one_way = component.get(ec.OneWay)
+    selects = component.get(ec.Filter, ec.Filter())
     return Body(
         ident,
         low,
@@ -114,6 +117,10 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
         None if bounce is None else Fraction(bounce.value),
         None if bounce is None or bounce.rule is None else bounce.rule.value,
         None if fastest is None else Fraction(fastest.speed),
+        None if one_way is None else _side_of(one_way.normal or (0.0, 1.0)),
+        selects.categories,
+        selects.mask,
+        selects.group,
     )
 
 
@@ -206,7 +213,8 @@ class Follower(Simulator):
         """Sweep a pair, its boxes wider (1) or narrower (-1) across an axis by the rounding."""
         room = wider * Fraction(self.blur[pair[0]] + self.blur[pair[1]] + self.grain)
         return self.meeting(
-            [s if s.axis == axis else s._replace(gap=s.gap - room) for s in self.sides(pair)]
+            pair,
+            [s if s.axis == axis else s._replace(gap=s.gap - room) for s in self.sides(pair)],
         )
 
     def is_open(self, pair: tuple[int, int]) -> bool:
@@ -238,7 +246,7 @@ class Follower(Simulator):
             self._confirm_stopped(pair, hit)
             return
         if impact is None:
-            impact = self._across(pair, _side_of(hit)[0], 1)
+            impact = self._across(pair, _side_of(hit.normal)[0], 1)
             if impact is None or impact.overlaps:
                 self._confirm_rounding(pair, hit)
                 return
@@ -361,7 +369,7 @@ class Follower(Simulator):
             raise DisagreementError(f"nothing was due: {hit}")
         if abs(float(impact.time) - hit.time) > bound:
             raise DisagreementError(f"it was due at {float(impact.time)}: {hit}")
-        if (impact.axis, impact.sign) != _side_of(hit):
+        if (impact.axis, impact.sign) != _side_of(hit.normal):
             raise DisagreementError(f"it was due on another side, {impact}: {hit}")
         again = self.queue.get(pair)
         if (
@@ -375,8 +383,8 @@ class Follower(Simulator):
     def _confirm_rounding(self, pair, hit):
         # Faces that touch and close by rounding alone: nothing, exactly, and resolved as such.
         for side in self.sides(pair):
-            if (side.axis, side.sign) != _side_of(hit):
-                if side.axis != _side_of(hit)[0] and side.gap > 0:
+            if (side.axis, side.sign) != _side_of(hit.normal):
+                if side.axis != _side_of(hit.normal)[0] and side.gap > 0:
                     break
             elif (
                 abs(float(side.rate)) > self.grain
@@ -385,7 +393,7 @@ class Follower(Simulator):
                 break
         else:
             self.n_roundings += 1
-            axis, sign = _side_of(hit)
+            axis, sign = _side_of(hit.normal)
             if any(self.lasting_cluster(i, axis) is not None for i in pair):
                 # Their paths go equally fast, but what they share may be another velocity.
                 touch = Impact(self.now, False, axis, sign, False, Fraction(0))
@@ -406,11 +414,11 @@ class Follower(Simulator):
             if not impact.overlaps or depth > self.blur[pair[0]] + self.blur[pair[1]] + self.grain:
                 raise DisagreementError(f"exactly the kind is another, {impact}: {hit}")
             impact = replace(impact, overlaps=False)  # in each other by rounding
-        if (impact.axis, impact.sign) == _side_of(hit):
+        if (impact.axis, impact.sign) == _side_of(hit.normal):
             return impact
         for side in self.sides(pair):
             if (
-                (side.axis, side.sign) == _side_of(hit)
+                (side.axis, side.sign) == _side_of(hit.normal)
                 and side.rate < 0
                 and abs(float(self.now + side.zero - impact.time))
                 <= bound + self.grain / -float(side.rate)
@@ -457,7 +465,7 @@ class Follower(Simulator):
 
     def _check_flush(self, hit, places):
         """Look at the faces that meet: flush or an ulp apart, and never in each other."""
-        axis, sign = _side_of(hit)
+        axis, sign = _side_of(hit.normal)
         lows, highs = [], []
         for i, place in zip((hit.first, hit.second), places, strict=True):
             if any(self.growth[i]):
@@ -506,9 +514,9 @@ class Follower(Simulator):
         super().finish()
 
 
-def _side_of(hit: ec.Collision) -> tuple[int, int]:
-    axis = next(k for k, n in enumerate(hit.normal) if n)
-    return axis, int(hit.normal[axis])
+def _side_of(normal: Sequence[float]) -> tuple[int, int]:
+    axis = next(k for k, n in enumerate(normal) if n)
+    return axis, int(normal[axis])
 
 
 def is_dyadic(bodies: list[Body], dt: float) -> bool:
@@ -550,7 +558,7 @@ def _stays_in_floats(exact: Simulator) -> bool:
 def compare_exactly(exact: Simulator, space: ec.Space) -> None:
     """Compare a whole step bit for bit."""
     found = [
-        (hit.time, hit.first, hit.second, *_side_of(hit), NAMES.get(hit.outcome))
+        (hit.time, hit.first, hit.second, *_side_of(hit.normal), NAMES.get(hit.outcome))
         for hit in space.collisions
     ]
     wanted = [(float(e.time), e.first, e.second, e.axis, e.sign, e.outcome) for e in exact.events]
@@ -595,6 +603,8 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
     for i, j in np.sort(pairs_inside(low, high), axis=1).tolist():
         one, other = bodies[i], bodies[j]
         if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
+            continue
+        if one.solid_side or other.solid_side or not one.may_meet(other):
             continue
         if (one.ident, other.ident) in crushed or were_inside(one, other, space.dim):
             continue

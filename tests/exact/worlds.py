@@ -20,6 +20,7 @@ from tests.scenes import box, mover
 MODELLED = {
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
     ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
+    ec.Disabled, ec.Filter, ec.OneWay,
 }  # fmt: skip
 WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")
@@ -32,7 +33,8 @@ CELL = 5.0  # at most one body begins in each
 class RandomWorld:
     """A world, and the game that stirs it.
 
-    With `furnished` its bodies also have what else the table of random worlds gives them.
+    With `furnished` its bodies also have what else the table of random worlds gives them, and
+    one of them is a platform.
 
     Attributes
     ----------
@@ -65,6 +67,7 @@ class RandomWorld:
             self._build_room()
         self.n_paddles = 0
         self.movers = [self._create() for _ in range(rng.randint(4, 8))]
+        self.platforms = [] if self.draw is None else [self._build_platform(self.draw)]
         self.clock = 0.0
         self._lay_out()
         self._kick()
@@ -87,6 +90,12 @@ class RandomWorld:
     def _build_wall(self, centre: list[float], half: list[float]) -> None:
         bouncy = self.draw is not None and self.draw.rng.random() < 0.3
         box(centre, half, *([self.draw.component(ec.Restitution)] if bouncy else []))
+
+    def _build_platform(self, draw: Draw) -> int:
+        """Build a platform for some: solid on one side, or met by few."""
+        half = [0.5 if self.grid else draw.number(0.4, 1.4) for _ in range(self.dim)]
+        given = draw.pick([draw.component(ec.OneWay)], [ec.Filter(2, 2)], [])
+        return draw.body(ec.Position(*[0.0] * self.dim), ec.Extents(*half), *given, moves=False)
 
     def _create(self) -> int:
         rng, kind = self.rng, self.kind
@@ -135,8 +144,9 @@ class RandomWorld:
         """Put every body into a cell of its own; on the grid sometimes side by side."""
         rng = self.rng
         per_axis = 3
-        cells = rng.sample(range(per_axis**self.dim), len(self.movers))
-        for entity, cell in zip(self.movers, cells, strict=True):
+        placed = [*self.movers, *self.platforms]
+        cells = rng.sample(range(per_axis**self.dim), len(placed))
+        for entity, cell in zip(placed, cells, strict=True):
             place = esper.component_for_entity(entity, ec.Position)
             half = esper.component_for_entity(entity, ec.Extents)
             size = (half.x, half.y, half.z)
