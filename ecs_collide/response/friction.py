@@ -36,6 +36,9 @@ class Rubbing:
     """A contact that may rub; its bodies are those of `ImpactState`."""
 
     pair: cython.int
+    # the side on which they meet; that of the pair may have become another since then
+    axis: cython.schar
+    sign: cython.schar
     friction: cython.double  # 0 or less if it does not rub
     width: cython.double
     budget: cython.double  # the momentum that friction may pass on
@@ -191,6 +194,8 @@ class CoulombFriction:
             self._grow_contacts(2 * at)
         self.n = at + 1
         self.contacts[at].pair = p
+        self.contacts[at].axis = self.pairs.impact[p].axis
+        self.contacts[at].sign = self.pairs.impact[p].sign
         self.contacts[at].friction = friction
         self.contacts[at].lands = lands and friction > 0.0
         self.contacts[at].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
@@ -238,7 +243,9 @@ class CoulombFriction:
 
     def take(self, c: cython.Py_ssize_t) -> cython.bint:
         """Make contact `c` the current impact; return whether a rider may land."""
-        self.impact.take(self.contacts[c].pair)
+        self.impact.take_side(
+            self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign
+        )
         for n in range(2):
             self.impact.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
         return self.contacts[c].lands

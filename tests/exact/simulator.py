@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import isqrt
+from math import isqrt, prod
 from typing import NamedTuple
 
 from tests.exact.plastic import Press, project
@@ -42,6 +42,7 @@ class Body:
     level : its dominance
     locked : the axes on which it never moves
     surface, rule : its Restitution, and the name of the rule for two
+    friction, friction_rule : the same of its Friction
     max_speed : the most that its velocity may come to at both ends of a step
     solid_side : axis and sign of the only face on which a dynamic body meets it, or None for all
     kinds, meets, group : its Filter: categories, mask and group
@@ -69,6 +70,8 @@ class Body:
     kinds: int = 1
     meets: int = -1
     group: int = 0
+    friction: Fraction | None = None
+    friction_rule: str | None = None
 
     @property
     def is_dynamic(self) -> bool:
@@ -79,12 +82,6 @@ class Body:
         """What orders bodies in space: the centre, the size, and the number."""
         ends = list(zip(self.low, self.high, strict=True))
         return [low + high for low, high in ends], [high - low for low, high in ends], self.ident
-
-    def may_meet(self, other: Body) -> bool:
-        """Return whether the filters let two bodies meet."""
-        if self.group and self.group == other.group:
-            return self.group > 0
-        return bool(self.meets & other.kinds and other.meets & self.kinds)
 
     def restrained(self, velocity: list[Fraction]) -> list[Fraction]:
         """Return a velocity without what is locked, and no longer than the maximum."""
@@ -148,6 +145,43 @@ RULES = {
     "multiply": lambda a, b: a * b,
     "max": max,
 }
+
+
+def may_meet(one: Body, other: Body) -> bool:
+    """Return whether their filters let two bodies meet."""
+    if one.group and one.group == other.group:
+        return one.group > 0
+    return bool(one.meets & other.kinds and other.meets & one.kinds)
+
+
+def combined(values: list[Fraction | None], rules: list[str | None], default: str) -> Fraction:
+    """Return what the numbers of two surfaces make, by the higher one of the rules given."""
+    found = [value for value in values if value is not None]
+    given = [rule for rule in rules if rule is not None]
+    rule = RULES[max(given, key=[*RULES].index, default=default)]
+    return rule(*found) if len(found) == 2 else max(found, default=Fraction(0))
+
+
+@dataclass
+class Rubbing:
+    """A contact that has been met in this instant.
+
+    Attributes
+    ----------
+    rows : its bodies, in the order of space; the normal of the side points to the first
+    pressed, slides : whom the normal part, and friction, may change
+    width : of the faces that touch, in 3D the area
+    budget : the momentum that friction may pass on
+    """
+
+    rows: list[int]
+    axis: int
+    sign: int
+    friction: Fraction
+    pressed: set[int]
+    slides: set[int]
+    width: Fraction = Fraction(1)
+    budget: Fraction = Fraction(0)
 
 
 class Link(NamedTuple):
@@ -217,6 +251,9 @@ class Simulator:
     joining : who joins groups in it: also who outweighs the other
     impulse : what the normal part of it has passed from one to the other
     loss : twice the kinetic energy that the join of the resolution under way has taken, or None
+    rubbing : the contacts of this instant that have not rubbed yet
+    rubbed_in : the last instant in which a pair was one of them
+    unpressed : for each (body, axis) that was pressed since contacts rubbed, its velocity before
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
     finals : for each event what they come to at the end, and which bodies are in groups that
@@ -273,6 +310,9 @@ class Simulator:
         self.changed: set[int] = set()
         self.turned_now: set[tuple[int, int]] = set()
         self.loss: Fraction | None = None
+        self.rubbing: list[Rubbing] = []
+        self.rubbed_in: dict[tuple[int, int], int] = {}
+        self.unpressed: dict[tuple[int, int], Fraction] = {}
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
@@ -294,7 +334,7 @@ class Simulator:
         """Yield all pairs of which at least one moves, the lower id first."""
         for i, one in self.bodies.items():
             for j, other in self.bodies.items():
-                if i < j and (one.moves or other.moves) and one.may_meet(other):
+                if i < j and (one.moves or other.moves) and may_meet(one, other):
                     yield i, j
 
     def crosses(self, pair: tuple[int, int]) -> bool:
@@ -363,7 +403,7 @@ class Simulator:
         after = impact.time - self.now
         found = {(s.axis, s.sign): s for s in sides if s.rate < 0 and s.gap >= 0}
         landed = [found[side] for side in solid if side in found and found[side].zero == after]
-        if impact.overlaps or len(landed) < len(solid) or len(set(landed)) > 1:
+        if len(landed) < len(solid) or len(set(landed)) > 1:
             return None
         contact = landed[0]
         return replace(impact, axis=contact.axis, sign=contact.sign, rate=-contact.rate)
@@ -506,6 +546,7 @@ class Simulator:
             if again is None or again.time > self.now:
                 if not impact.corner:
                     self.report(pair, impact, STOPPED_ALREADY)
+                    self.rub_beside(pair, impact)
                 self.look(pair)
                 return
             if again.corner and not impact.corner:
@@ -546,6 +587,8 @@ class Simulator:
             self.links[k].clear()
             self.unsettled[k].clear()
         self.lost.clear()
+        self.rubbing.clear()
+        self.unpressed.clear()
         self.now = time
         self.n_instants += 1
 
@@ -602,7 +645,7 @@ class Simulator:
             for pair in self.pairs():
                 self._look_at_faces(pair, {k for i, k in turned if i in pair})
             return True
-        if self.settle():
+        if self.settle() or self.rub():
             return True
         if not self.changed:
             return False
@@ -1003,6 +1046,9 @@ class Simulator:
             restitution = Fraction(0)
 
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
+        for n, velocity in ((i, v1), (j, v2)):
+            if n in self.yielding:
+                self.unpressed.setdefault((n, k), velocity[k])
         self.loss = None
         if resizes:
             merged = restitution == 0 and self._merge_faces(pair, impact)
@@ -1020,6 +1066,7 @@ class Simulator:
             return CRUSHED
         if not normal_only:
             self._turn(i, j, k, v1, v2, restitution)
+            self._add_rubbing(pair, impact)
         return RESOLVED
 
     def _has_parted(self, pair: tuple[int, int]) -> bool:
@@ -1090,17 +1137,13 @@ class Simulator:
         return self.bodies[n].is_dynamic and k not in self.bodies[n].locked
 
     def _restitution_of(self, pair: tuple[int, int], joining: set[int]) -> Fraction:
-        """Return the restitution of a pair, by the higher one of the rules that are given."""
+        """Return the restitution of a pair."""
         found = []
         for n in pair:
             body = self.bodies[n]
-            if body.surface is not None:
-                found.append(body.surface)
-            elif n in joining and body.response == "deflect":
-                found.append(body.restitution)
-        rules = [self.bodies[n].rule for n in pair if self.bodies[n].rule is not None]
-        rule = RULES[max(rules, key=[*RULES].index, default="max")]
-        return rule(*found) if len(found) == 2 else max(found, default=Fraction(0))
+            rebounds = n in joining and body.response == "deflect"
+            found.append(body.restitution if body.surface is None and rebounds else body.surface)
+        return combined(found, [self.bodies[n].rule for n in pair], "max")
 
     def _exchange(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> None:
         """Turn the closing rate r of the touching faces into -e·r, shared by inverse mass."""
@@ -1561,3 +1604,133 @@ class Simulator:
         if square + 2 * slope + gain <= energy * ROUNDED_ROOT:
             return Fraction(1)
         return max(Fraction(0), (root(slope**2 - square * gain) - slope) / square)
+
+    # -- friction --
+
+    def rub_beside(self, pair: tuple[int, int], impact: Impact) -> None:
+        """Let a pair rub whose impact another one of this instant has resolved."""
+        self.yielding = self.weigh(pair, impact.axis)
+        if not impact.overlaps and self.yielding.isdisjoint(self.saved):
+            self._add_rubbing(pair, impact)
+
+    def _add_rubbing(self, pair: tuple[int, int], impact: Impact) -> None:
+        """Note a contact, once in an instant.
+
+        `Stop` and `Push` decide about the velocities along the surface themselves.
+        """
+        if self.rubbed_in.get(pair) == self.n_instants:
+            return
+        self.rubbed_in[pair] = self.n_instants
+        rows = sorted(pair, key=self.places.get)
+        two = [self.bodies[n] for n in rows]
+        friction = combined([b.friction for b in two], [b.friction_rule for b in two], "geometric")
+        if any(self.bodies[n].response in ("stop", "push") for n in self.yielding):
+            friction = Fraction(0)
+        slides = {n for n in rows if self._slides(n, pair, impact.axis)}
+        if len(slides) == 2 and two[0].level != two[1].level:  # the lower one alone, if it can
+            lower = min(rows, key=lambda n: self.bodies[n].level)
+            slides = {lower} if self._is_free_along(lower, impact.axis) else slides - {lower}
+        slides = {n for n in slides if self._is_free_along(n, impact.axis)}
+        sign = impact.sign if rows[0] == pair[0] else -impact.sign
+        self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, set(self.yielding), slides))
+
+    def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
+        """Return whether an impact may change a body along the surface, if only a lock stops it."""
+        if i in self.yielding:
+            return True
+        (other,) = set(pair) - {i}
+        return (
+            self.bodies[i].is_dynamic
+            and i not in self.saved
+            and k in self.bodies[i].locked
+            and self.bodies[i].level <= self.bodies[other].level
+        )
+
+    def _is_free_along(self, i: int, k: int) -> bool:
+        """Return whether a body can move on another axis than k."""
+        return len(self.bodies[i].locked - {k}) < self.dim - 1
+
+    def rub(self) -> bool:
+        """Apply the friction of the contacts of this instant; return whether there was any."""
+        if not any(c.friction for c in self.rubbing):
+            return False
+        contacts, self.rubbing = self.rubbing, []
+        self._find_budgets(contacts)
+        self.unpressed.clear()
+        load: dict[tuple[int, int], list[Fraction]] = {}
+        for c in contacts:
+            for n, axis in self._rubbed_by(c):
+                load.setdefault((n, axis), []).append(c.budget)
+        parts: dict[tuple[int, int], Fraction] = {}
+        for c in contacts:
+            if c.budget:
+                self._rub_contact(c, load, parts)
+        for c in contacts:
+            for n in c.rows:
+                for axis in range(self.dim):
+                    if (n, axis) in parts and axis != c.axis:
+                        self.change_along(n, axis, parts.pop((n, axis)))
+        return True
+
+    def _rubbed_by(self, c: Rubbing) -> list[tuple[int, int]]:
+        """Return the bodies that a contact may rub, each with an axis."""
+        return [
+            (n, axis) for axis in range(self.dim) for n in c.rows
+            if axis != c.axis and n in c.slides and axis not in self.bodies[n].locked and c.budget
+        ]  # fmt: skip
+
+    def _find_budgets(self, contacts: list[Rubbing]) -> None:
+        """Divide what has pushed each body away from a side among its contacts, by their widths."""
+        widths: dict[tuple[int, int], list[Fraction]] = {}
+        for c in contacts:
+            c.width = prod(self.edges(c))
+            for n in c.pressed:
+                if self._press_of(c, n):
+                    widths.setdefault((n, c.axis), []).append(c.width)
+        for c in contacts:
+            press = Fraction(0)
+            for n in c.pressed:
+                beside = widths.get((n, c.axis), [])
+                if len(beside) == 1:
+                    part = Fraction(1)
+                elif sum(beside):
+                    part = c.width / sum(beside)
+                else:
+                    part = Fraction(1, max(1, len(beside)))
+                press = max(press, self._press_of(c, n) * part)
+            c.budget = c.friction * press
+
+    def edges(self, c: Rubbing) -> list[Fraction]:
+        """Return how wide the faces of a contact touch now, on each axis of the surface."""
+        (low1, high1), (low2, high2) = (self.faces(n) for n in c.rows)
+        return [
+            max(Fraction(0), min(high1[k], high2[k]) - max(low1[k], low2[k]))
+            for k in range(self.dim) if k != c.axis
+        ]  # fmt: skip
+
+    def _press_of(self, c: Rubbing, i: int) -> Fraction:
+        """Return the momentum by which this instant has pushed a body away from a contact."""
+        if (i, c.axis) not in self.unpressed:
+            return Fraction(0)
+        change = self.final(i, c.axis) - self.unpressed[i, c.axis]
+        away = change * (c.sign if i == c.rows[0] else -c.sign)
+        return self.bodies[i].mass * max(away, Fraction(0))
+
+    def _rub_contact(self, c: Rubbing, load: dict, parts: dict) -> None:
+        """Rub the faces of a contact; a body that others rub too gets parts of its velocity."""
+        one, two = c.rows
+        along = [axis for axis in range(self.dim) if axis != c.axis]
+        slide = {axis: self.final(one, axis) - self.final(two, axis) for axis in along}
+        speed = root(sum(v * v for v in slide.values()))
+        for axis in along:
+            share = {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}
+            ease = {n: 1 / (self.bodies[n].mass * part) for n, part in share.items()}
+            both = sum(ease.values())
+            gone = min(c.budget * both / speed, Fraction(1)) if speed else Fraction(0)
+            for n in share:
+                change = slide[axis] * gone * ease[n] / both
+                velocity = self.final(n, axis) + (change if n == two else -change)
+                parts[n, axis] = parts.get((n, axis), Fraction(0)) + share[n] * velocity
+            if all(part == 1 for part in share.values()):
+                for n in share:
+                    self.change_along(n, axis, parts.pop((n, axis)))

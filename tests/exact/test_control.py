@@ -1,7 +1,8 @@
 """Steps with all components that the simulator models, against exact fractions.
 
-The worlds are those of `tests/exact/worlds.py`, furnished.  8 worlds of 3 seconds run, with ``--long`` 96 on the compiled kernels and 9 in pure Python,
-with ``--long --long`` 480.
+The worlds are those of `tests/exact/worlds.py`, furnished.  8 worlds of 3 seconds run, with
+``--long`` 96 on the compiled kernels and 9 in pure Python,
+and with ``--long --long`` 480.
 """
 
 from __future__ import annotations
@@ -175,3 +176,31 @@ def test_push_turns_as_far_as_the_energy_allows_beside_an_infinite_mass_that_gro
 
     compare_step(bodies, 1.0, space)
     assert velocity(pusher) == pytest.approx((math.sqrt(41 - growth**2) - 1, -1 - growth))
+
+
+@pytest.mark.parametrize("restitution", [0.5, 0.25])
+def test_a_contact_keeps_its_friction_if_its_pair_then_meets_at_another_side(restitution):
+    # At one instant the ball is hit at its corner, thrown against the wall, and hit from above.
+    #
+    #              +-------+
+    #   +---+      | crate | <-
+    #   |   |      +-------+
+    #   |   |  +------+
+    #   +---+  | ball |
+    #          +------+
+    #              ^
+    #
+    crate = mover((13, 8), (1, 1), (-16, 0), ec.Slide(), ec.Mass(3), ec.Friction(0.1))
+    ball = mover((8, 3), (1, 1), (0, 16), ec.Deflect(restitution), ec.Mass(3))
+    box((6, 7), (1, 2))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(0.5)
+
+    assert compare_step(bodies, 0.5, space).exact_impacts == 3
+    rubbed = 0.1 * 16 * (1 + restitution) / 2
+    first, _, last = space.collisions
+    assert (first.first, first.second) == (last.first, last.second) == (crate, ball)
+    assert last.normal == (0, 1)
+    assert last.velocity_first[1] == pytest.approx(rubbed)

@@ -560,6 +560,76 @@ def test_who_would_stop_between_two_for_ever_stops_obeying():
     assert len(exact.events) < 60
 
 
+def test_friction_takes_the_sliding_that_the_momentum_of_the_impact_allows():
+    floor = body(1, (0, -1), (9, 1), friction=Fraction(1, 2))
+    crates = [
+        body(2, (-4, 2), (1, 1), (3, -4), "slide", mass=3),
+        body(3, (4, 2), (1, 1), (1, -4), "slide", friction=Fraction(1, 2)),
+    ]
+    exact = run([floor, *crates])
+
+    assert [exact.velocity[n] for n in (2, 3)] == [[1, 0], [0, 0]]
+
+
+def test_two_floors_divide_the_friction_by_their_widths():
+    # One is found stopped already: 3 of 4 of the momentum of 8 on ice, 1 of 4 on sand.
+    ice = body(1, (-4, -1), (4, 1), friction=Fraction(0))
+    sand = body(2, (4, -1), (4, 1), friction=Fraction(1))
+    crate = body(3, (-1, 1), (2, 1), (5, -8), "slide")
+
+    exact = run([ice, sand, crate])
+
+    assert exact.velocity[3] == [3, 0]
+
+
+def test_the_parts_of_what_rubs_on_two_walls_have_a_mean_velocity():
+    # One lift goes left and one right, and each holds its half of the crate.
+    lifts = [
+        body(1, (-2, -1), (2, 1), (-2, 0), friction=Fraction(9)),
+        body(2, (2, -1), (2, 1), (6, 0), friction=Fraction(9)),
+    ]
+    crate = body(3, (0, 1), (1, 1), (0, -8), "slide")
+
+    exact = run([*lifts, crate])
+
+    assert exact.velocity[3] == [2, 0]
+
+
+def test_of_two_that_rub_the_lower_dominance_gives_way():
+    crate = body(1, (0, 0), (1, 1), (0, 0), "slide", locked=frozenset({1}))
+    player = body(2, (0, 2), (1, 1), (4, -4), "slide", level=2, friction=Fraction(9))
+
+    exact = run([crate, player])
+
+    assert [exact.velocity[n] for n in (1, 2)] == [[4, 0], [4, 0]]
+
+
+def test_a_one_way_platform_is_passed_from_below_and_met_from_above():
+    platform = body(1, (0, 0), (9, 1), solid_side=(1, 1))
+    bodies = [
+        body(2, (-6, -3), (1, 1), (0, 8), "slide"),
+        body(3, (-2, 3), (1, 1), (0, -8), "slide"),
+        body(4, (2, 1), (1, 1), (0, -1), "slide"),
+        body(5, (6, 3), (1, 1), (4, -4), "slide"),
+    ]
+    exact = run([platform, *bodies])
+
+    assert [(e.first, e.second, e.axis) for e in exact.events] == [(1, 3, 1), (1, 5, 1)]
+
+
+def test_filters_let_two_meet_if_both_want_or_their_group_does():
+    bodies = [
+        body(1, (0, 0), (1, 1), (4, 0), "slide", kinds=2),
+        body(2, (4, 0), (1, 1), meets=1),
+        body(3, (6, 0), (1, 1), meets=1, kinds=1),
+        body(4, (0, 9), (1, 1), (4, 0), "slide", meets=0, group=5),
+        body(5, (4, 9), (1, 1), meets=0, group=5),
+    ]
+    exact = run(bodies)
+
+    assert [(e.first, e.second) for e in exact.events] == [(4, 5)]
+
+
 def test_the_square_root_is_exact_where_there_is_one():
     assert simulator.root(Fraction(25, 9)) == Fraction(5, 3)
     assert abs(simulator.root(Fraction(2)) ** 2 - 2) < Fraction(1, 2**120)
@@ -630,8 +700,8 @@ FAULTS = {
     ),
     "restitution is ignored": ("wanted = (1 + restitution)", "wanted = 2"),
     "the smaller restitution counts": (
-        'default="max")]',
-        'default="min")]',
+        'for n in pair], "max")',
+        'for n in pair], "min")',
     ),
     "corners come first": (
         "return CORNER if self.queue[pair].corner else FACE",
@@ -792,6 +862,36 @@ FAULTS = {
         "if n_repeats >= limit:",
         "if n_repeats >= limit - 1:",
     ),
+    "friction presses with the weight of one": (
+        "return self.bodies[i].mass * max(away",
+        "return max(away",
+    ),
+    "each contact rubs with all that presses": (
+        "part = c.width / sum(beside)",
+        "part = Fraction(1)",
+    ),
+    "friction turns the sliding round": ("gone = min(c.budget", "gone = max(c.budget"),
+    "what rubs on several has the velocity of the last": (
+        "parts.get((n, axis), Fraction(0)) + share[n] * velocity",
+        "velocity",
+    ),
+    "contacts that another has stopped do not rub": (
+        "                    self.rub_beside(pair, impact)\n",
+        "",
+    ),
+    "both bodies of other dominance rub": (
+        "if len(slides) == 2 and two[0].level",
+        "if len(slides) == 3 and two[0].level",
+    ),
+    "one-way bodies are solid on all sides": (
+        "if impact is None or not solid:",
+        "if True:",
+    ),
+    "one of two masks is enough": (
+        "one.meets & other.kinds and other.meets",
+        "one.meets & other.kinds or other.meets",
+    ),
+    "a group says nothing": ("if one.group and one.group == other.group:", "if False:"),
     "nothing is crushed twice": (
         "self.crushed.add(pair)\n            return CRUSHED\n        if not",
         "return CRUSHED\n        if not",

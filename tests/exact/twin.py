@@ -16,7 +16,8 @@ impact is what rounding, and the library's slop, may come to:
     grain = 4 × 2**-44 × the largest coordinate in the world
     blur of a body: grain at the start of the step; each resolution that turns it
         adds a grain and (bound of the impact) × (change of its motion); a velocity along the
-        surface that is limited by the energy of the pair adds the root of its rounding
+        surface that is limited by the energy of the pair adds the root of its rounding, and one
+        that rubs on several contacts the rounding of their widths
 
 An impact of boxes that would get into each other by less than their blur before
 the step's end is open, on whichever axis: the library may have it or not.
@@ -33,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -51,7 +52,9 @@ from tests.exact.simulator import (
     Body,
     Event,
     Impact,
+    Rubbing,
     Simulator,
+    may_meet,
 )
 from tests.scenes import SLOP, columns, pairs_inside
 
@@ -98,7 +101,7 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
     bounce = component.get(ec.Restitution)
     fastest = component.get(ec.MaxSpeed)
     locked = _vector(component.get(ec.LockedAxes), dim)
-    one_way = component.get(ec.OneWay)
+    one_way, rough = component.get(ec.OneWay), component.get(ec.Friction)
     selects = component.get(ec.Filter, ec.Filter())
     return Body(
         ident,
@@ -121,6 +124,8 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
         selects.categories,
         selects.mask,
         selects.group,
+        None if rough is None else Fraction(rough.value),
+        None if rough is None or rough.rule is None else rough.rule.value,
     )
 
 
@@ -189,6 +194,7 @@ class Follower(Simulator):
         self.blur = {body.ident: self.grain for body in bodies}
         self.rooted: dict[int, float] = {}  # by how much a velocity may be off besides
         self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
+        self.late: set[tuple[int, int]] = set()  # overlaps that only a look at all pairs has found
         self.n_ties = self.n_roundings = 0
         self.placed: set[int] = set()
         self.fastest = max(abs(float(v)) for body in bodies for v in body.velocity)
@@ -196,6 +202,9 @@ class Follower(Simulator):
         self.hit_time = 0.0  # the library's time
         self.now_bound = 0.0
         super().__init__(bodies, dt, **limits)
+        if any(self.growth[body.ident] != body.growth for body in bodies):
+            # One shrinks to nothing in this step: as fast as its faces tell, which are rounded.
+            self.rooted = dict.fromkeys(self.bodies, self.grain / float(dt))
 
     def bound(self, pair: tuple[int, int], impact: Impact) -> float:
         """Return what the time of an impact may be off by: if it is due at once, what now is."""
@@ -241,10 +250,14 @@ class Follower(Simulator):
     def follow(self, hit: ec.Collision) -> None:
         """Take the impact that the library has reported."""
         pair = (hit.first, hit.second)
-        impact = self.queue.get(pair)
-        if hit.outcome is ec.Outcome.STOPPED_ALREADY:
+        is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
+        # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
+        if hit.time != self.hit_time or not (is_stopped or self._is_due_now(pair)):
+            self._do(self.rub)
+        if is_stopped:
             self._confirm_stopped(pair, hit)
             return
+        impact = self.queue.get(pair)
         if impact is None:
             impact = self._across(pair, _side_of(hit.normal)[0], 1)
             if impact is None or impact.overlaps:
@@ -270,6 +283,7 @@ class Follower(Simulator):
             self.now_bound = max(bound, self.bound(first, earliest))
         if hit.time != self.hit_time:
             self.advance(max(self.now, earliest.time))
+            self.late.clear()
         else:  # one instant, to the library: its groups have not ended
             self.now = max(self.now, earliest.time)
         self.hit_time = hit.time
@@ -294,12 +308,16 @@ class Follower(Simulator):
             self.blur[i] += self.grain
         self._blur_changed(bound)
         self._look_at_all()
-        if not any(self._is_due_now(*queued) for queued in self.queue.items()):
-            self.before = {i: list(v) for i, v in self.velocity.items()}
-            self.turned_now.clear()
-            if self.settle():
-                self._blur_changed(bound)
-                self._look_at_all()
+        if not any(map(self._is_due_now, self.queue)):
+            self._do(self.settle)
+
+    def _do(self, deed: Callable[[], bool]) -> None:
+        """Let bodies part, or contacts rub."""
+        self.before = {i: list(v) for i, v in self.velocity.items()}
+        self.turned_now.clear()
+        if deed():
+            self._blur_changed(self.now_bound)
+            self._look_at_all()
 
     def _blur_changed(self, bound: float) -> None:
         """Add what the places of the bodies that have turned may be off by."""
@@ -310,10 +328,13 @@ class Follower(Simulator):
             )
             self.blur[i] += self.grain + bound * turned
 
-    def _is_due_now(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Return whether an impact comes before bodies of this instant part."""
+    def _is_due_now(self, pair: tuple[int, int]) -> bool:
+        """Return whether an impact comes before bodies of this instant part, and contacts rub."""
+        impact = self.queue.get(pair)
         return (
-            self.rank(pair) == FACE
+            impact is not None
+            and self.rank(pair) == FACE
+            and pair not in self.late
             and float(impact.time - self.now) <= self.bound(pair, impact)
             and not self.is_open(pair)
         )
@@ -330,6 +351,17 @@ class Follower(Simulator):
                 self.rooted[n] = self.rooted.get(n, 0.0) + error
                 self.blur[n] += float(self.dt) * error
         return part
+
+    def _find_budgets(self, contacts: list[Rubbing]) -> None:
+        """Note how far velocities may be off where the widths of contacts divide what presses."""
+        super()._find_budgets(contacts)
+        error = 0.0
+        for c in contacts if len(contacts) > 1 else []:
+            off = sum(self.blur[n] for n in c.rows) + self.grain
+            error += 4 * self.fastest * off / max(off, float(min(self.edges(c))))
+        for n in {n for c in contacts for n in c.rows}:
+            self.rooted[n] = self.rooted.get(n, 0.0) + error
+            self.blur[n] += float(self.dt) * error
 
     def _rebound(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> bool:
         """Let a pair rebound, except where floats have reached the end of a series of rebounds.
@@ -356,11 +388,13 @@ class Follower(Simulator):
 
         At once and not in rounds: what is due at one instant is tied anyway.
         """
+        known = set(self.queue)
         for pair, impact in list(self.queue.items()):
             if not self.changed.isdisjoint(pair):
                 self.withdrawn[pair] = impact, self.bound(pair, impact)
                 del self.queue[pair]
         super()._look_at_all()
+        self.late |= {pair for pair in self.queue.keys() - known if self.queue[pair].overlaps}
 
     def _confirm_stopped(self, pair, hit):
         # Due at this very instant, and stopped by another resolution in it.
@@ -379,6 +413,7 @@ class Follower(Simulator):
         ):
             raise DisagreementError(f"it is still due: {hit}")
         del self.withdrawn[pair]
+        self.rub_beside(pair, impact)
 
     def _confirm_rounding(self, pair, hit):
         # Faces that touch and close by rounding alone: nothing, exactly, and resolved as such.
@@ -508,6 +543,7 @@ class Follower(Simulator):
 
     def finish(self) -> None:
         """Go to the end of the step, before which nothing may be left."""
+        self._do(self.rub)
         for pair, impact in self.queue.items():
             if float(impact.time) + self.bound(pair, impact) < 1 and not self.is_open(pair):
                 raise DisagreementError(f"not reported: {pair} {impact}")
@@ -604,7 +640,7 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
         one, other = bodies[i], bodies[j]
         if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
             continue
-        if one.solid_side or other.solid_side or not one.may_meet(other):
+        if one.solid_side or other.solid_side or not may_meet(one, other):
             continue
         if (one.ident, other.ident) in crushed or were_inside(one, other, space.dim):
             continue

@@ -20,7 +20,7 @@ from tests.scenes import box, mover
 MODELLED = {
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
     ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
-    ec.Disabled, ec.Filter, ec.OneWay,
+    ec.Disabled, ec.Filter, ec.OneWay, ec.Friction,
 }  # fmt: skip
 WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")
@@ -67,7 +67,7 @@ class RandomWorld:
             self._build_room()
         self.n_paddles = 0
         self.movers = [self._create() for _ in range(rng.randint(4, 8))]
-        self.platforms = [] if self.draw is None else [self._build_platform(self.draw)]
+        self.platforms = [] if self.draw is None else [self._build_platform(self.draw, number)]
         self.clock = 0.0
         self._lay_out()
         self._kick()
@@ -88,13 +88,13 @@ class RandomWorld:
                     self._build_wall(centre, half)
 
     def _build_wall(self, centre: list[float], half: list[float]) -> None:
-        bouncy = self.draw is not None and self.draw.rng.random() < 0.3
-        box(centre, half, *([self.draw.component(ec.Restitution)] if bouncy else []))
+        kinds = (ec.Restitution, ec.Friction) if self.draw is not None else ()
+        box(centre, half, *(self.draw.component(k) for k in kinds if self.draw.rng.random() < 0.3))
 
-    def _build_platform(self, draw: Draw) -> int:
-        """Build a platform for some: solid on one side, or met by few."""
+    def _build_platform(self, draw: Draw, number: int) -> int:
+        """Build a platform that is solid on one side, or met by few, or by all."""
         half = [0.5 if self.grid else draw.number(0.4, 1.4) for _ in range(self.dim)]
-        given = draw.pick([draw.component(ec.OneWay)], [ec.Filter(2, 2)], [])
+        given = [[draw.component(ec.OneWay)], [ec.Filter(2, 2)], []][number % 3]
         return draw.body(ec.Position(*[0.0] * self.dim), ec.Extents(*half), *given, moves=False)
 
     def _create(self) -> int:
