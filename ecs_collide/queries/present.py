@@ -11,7 +11,7 @@ not `Fixed` are compared, by pointers if they are in slots.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -214,14 +214,18 @@ class PresentBodies:
         self._seen = seen
         boxes: list[int] = self._attached.tolist()
         others = [self._row_of.get(entity, -1) for entity in noted]  # a slope may have become a box
-        return rows + boxes + [row for row in others if row >= 0 and self._is_slope(row)]
+        return rows + boxes + self._slopes_among([row for row in others if row >= 0])
 
-    def _is_slope(self, row: int) -> bool:
-        return bool(self._has[row] & Mark.SLOPE) or self.slopes.rows[row] >= 0
+    def _slopes_among(self, rows: list[int]) -> list[int]:
+        """Return the rows of bodies that are slopes, or were at the last update."""
+        among = np.array(rows, np.int64)
+        slopes = among[(self._has[among] & Mark.SLOPE != 0) | (self.slopes.rows[among] >= 0)]
+        found: list[int] = slopes.tolist()
+        return found
 
-    def _shape(self, rows: Iterable[int]) -> None:
+    def _shape(self, rows: list[int]) -> None:
         """Read the shapes of the slopes among some bodies, which have been placed."""
-        sloped = list(filter(self._is_slope, dict.fromkeys(rows)))
+        sloped = list(dict.fromkeys(self._slopes_among(rows)))
         if sloped:
             odd = Has.VELOCITY | Has.GROWTH | Mark.ATTACHED
             are_plain = (self._has[sloped] & odd == 0) & (not self._registry.sweeps)
