@@ -22,7 +22,6 @@ from ecs_collide.narrowphase.slopes import (
     PENETRATING,
     TOUCHING,
     Slopes,
-    is_slanted,
 )
 
 NO_LEVEL: cython.longlong = (
@@ -389,7 +388,7 @@ class PositionCorrection:
         shift: cython.double = self.pairs.offset_of(p, k)
 
         if self.slopes.find(i, j) and self.slopes.is_open(k, self.sign):
-            self.slopes.snap(self.pairs, p, is_slanted(self.sign))
+            self.slopes.snap(self.pairs, p, self.sign)
         elif first_moves == 0:
             _snap_both(b, i, j, k, self.sign < 0)
         elif first_moves > 0:

@@ -218,11 +218,14 @@ class Slopes:
         self.above = self.corner_height - self.rise()
         self.reach = max(abs(corner), abs(base)) + self.steepness * max(abs(front), abs(end))
 
-    def depth(self, pairs: PairTable) -> cython.double:
-        """Return the height of the line above the corner of the pair found, at their base times.
+    def depth(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, pairs: PairTable) -> cython.double:
+        """Return the height of a slope's line above the other's corner; inf if they meet as boxes.
 
-        It is 0 if it is within the slop.  The images of a world that wraps do not count.
+        It is that at their base times, and 0 if it is within the slop.  The images of a world that
+        wraps do not count.
         """
+        if not self.find(i, j):
+            return INF
         self._measure(-1.0, pairs, -1)
         return -self.above if -self.above > SLOP * self.reach else 0.0
 
@@ -236,12 +239,12 @@ class Slopes:
         """Return the height of the measured corner above the open face of the box."""
         return self.corner_height - (self.height - self.drop)
 
-    def is_level(self, slanted: cython.bint, tolerance: cython.double) -> cython.bint:
-        """Return whether the measured corner is on the line, or on the open face.
+    def is_level(self, sign: cython.int, tolerance: cython.double) -> cython.bint:
+        """Return whether the measured corner is on the line, or on the open face, by the sign.
 
         The gap may be `tolerance` times the largest coordinate.
         """
-        gap: cython.double = self.above if slanted else self.over()
+        gap: cython.double = self.above if is_slanted(sign) else self.over()
 
         return abs(gap) <= tolerance * self.reach
 
@@ -410,14 +413,14 @@ class Slopes:
         """Return whether a side of the pair found is its line, or the open face above the line."""
         return k == self.up and (sign > 0) == (self.sign * self.out > 0.0)
 
-    def snap(self, pairs: PairTable, p: cython.Py_ssize_t, slanted: cython.bint) -> cython.void:
-        """Put the body found, at its base time, on the line, or on the open face of the slope."""
+    def snap(self, pairs: PairTable, p: cython.Py_ssize_t, sign: cython.int) -> cython.void:
+        """Put the body found, at its base time, on the slope's line, or open face, by the sign."""
         b: Bodies = self.bodies
         up: cython.int = self.up
         i: cython.Py_ssize_t = self.body
 
         self._measure(b.base[i], pairs, p)
-        centre: cython.double = self.seat_of(b.half_of(i, up), slanted)
+        centre: cython.double = self.seat_of(b.half_of(i, up), sign)
         b.snap(i, up, centre)
 
     def place(
@@ -438,7 +441,7 @@ class Slopes:
             return False
         if not b.is_anchored(self.body, self.up, t):
             b.advance(self.body, t)
-            self.snap(pairs, p, is_slanted(sign))
+            self.snap(pairs, p, sign)
         return True
 
     # -- for code in Python --
@@ -621,11 +624,11 @@ class Slopes:
                 hit[1 + dim + k] = self.normal_on(k) + 0.0
         if sweeper.kind != OVERLAP:
             self.along += self.forth * way
-            hit[1 + self.up] = self.seat_of(half, is_slanted(sweeper.sign)) + 0.0
+            hit[1 + self.up] = self.seat_of(half, sweeper.sign) + 0.0
 
-    def seat_of(self, half: cython.double, slanted: cython.bint) -> cython.double:
-        """Return the centre of a measured box on the line, or on the open face."""
-        height: cython.double = self.rise() if slanted else self.height - self.drop
+    def seat_of(self, half: cython.double, sign: cython.int) -> cython.double:
+        """Return the centre of a measured box on the line, or on the open face, by the sign."""
+        height: cython.double = self.rise() if is_slanted(sign) else self.height - self.drop
         nudge: cython.double = 0.0
         start: cython.double = self.base + self.out * height + self.out * half
         centre: cython.double = start

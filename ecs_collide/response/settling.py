@@ -137,17 +137,14 @@ class Settling:
                 depth = least
                 best = 2 * k if self.region.high[k] - low == least else 2 * k + 1
                 face = low if best == 2 * k else high
-        if self.step.slopes.find(i, j):
-            least = self.step.slopes.depth(self.step.pairs)
-            k = self.step.slopes.up
-            if least == 0.0:
-                return
-            if least < depth and least <= HAIR * (
-                abs(self.region.low[k]) + abs(self.region.high[k])
-            ):
-                depth = least
-                best = 2 * k + (self.step.slopes.out > 0.0)
-                face = self.region.high[k] - least if best == 2 * k else self.region.low[k] + least
+        least = self.step.slopes.depth(i, j, self.step.pairs)
+        k = self.step.slopes.up
+        if least == 0.0:
+            return
+        if least < depth and least <= HAIR * (abs(self.region.low[k]) + abs(self.region.high[k])):
+            depth = least
+            best = 2 * k + (self.step.slopes.out > 0.0)
+            face = self.region.high[k] - least if best == 2 * k else self.region.low[k] + least
         if best < 0 or b.is_passable(i, j, best >> 1, 1 if best & 1 else -1):
             return
         if depth > self.depth[best]:
@@ -236,7 +233,7 @@ class Settling:
                 continue
             seated.add((i, k))
             if self._is_on_slope(i, j, k, sign):
-                self._put(i, slopes.up, slopes.seat_of(b.half_of(i, slopes.up), is_slanted(sign)))
+                self._put(i, slopes.up, slopes.seat_of(b.half_of(i, slopes.up), sign))
                 continue
             side: cython.double = 1.0 if sign > 0 else -1.0
             face: cython.double = b.centre_of(j, k) + side * b.half_of(j, k)
@@ -256,7 +253,7 @@ class Settling:
         side: cython.double = 1.0 if sign > 0 else -1.0
 
         if self._is_on_slope(i, j, k, sign):
-            return self.step.slopes.is_level(is_slanted(sign), tolerance)
+            return self.step.slopes.is_level(sign, tolerance)
         own: cython.double = b.centre_of(i, k) - side * b.half_of(i, k)
         face: cython.double = b.centre_of(j, k) + side * b.half_of(j, k)
         return abs(own - face) <= tolerance * max(abs(own), abs(face))
@@ -267,12 +264,9 @@ class Settling:
         """Return whether body i is on the line, or the open face, of the slope j; measure it."""
         slopes: Slopes = self.step.slopes
 
-        if not (self.bodies.rare.any_slope and slopes.find(i, j)) or slopes.slope != j:
+        if slopes.depth(i, j, self.step.pairs) == INF or slopes.slope != j:
             return False
-        if not (is_slanted(sign) or slopes.is_open(k, sign)):
-            return False
-        slopes.depth(self.step.pairs)
-        return True
+        return is_slanted(sign) or slopes.is_open(k, sign)
 
     def _put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         self.bodies.put(i, k, centre)

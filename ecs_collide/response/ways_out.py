@@ -163,11 +163,7 @@ class Depenetration:
 
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i, whose box is the region, is inside of a body that pushes it out."""
-        if not self._is_in_the_way(i, j):
-            return False
-        if self.step.slopes.find(i, j):
-            return self.step.slopes.depth(self.step.pairs) > 0.0
-        return True
+        return self._is_in_the_way(i, j) and self.step.slopes.depth(i, j, self.step.pairs) > 0.0
 
     def _is_in_the_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body j, which holds back i, overlaps the region by more than the slop."""
@@ -188,11 +184,10 @@ class Depenetration:
             way = (b.centre_of(j, k) + b.half_of(j, k)) - (b.centre_of(i, k) - b.half_of(i, k))
         else:
             way = (b.centre_of(i, k) + b.half_of(i, k)) - (b.centre_of(j, k) - b.half_of(j, k))
-        if not self.step.slopes.find(i, j):
-            return way
+        depth: cython.double = self.step.slopes.depth(i, j, self.step.pairs)
         if self.step.slopes.up != k or self.step.slopes.out != sign:
             return way
-        return min(way, self.step.slopes.depth(self.step.pairs))
+        return min(way, depth)
 
     def _farthest(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
         """Return how far body i must move to be past all; inf if another side of one is nearer."""
