@@ -257,7 +257,7 @@ class Contacts:
     event_buffer: EventBuffer
     rows: ReadOnly[ContactRows]
     saved: ReadOnly[ContactRows]  # the contacts before the step
-    # list of int: rows of sleeping bodies that have lost a contact; the caller clears it
+    # list of int: rows of bodies, asleep or not, that have lost a contact; the caller clears it
     left: ReadOnly[list]
     # list of int: rows of bodies that `forget` was called for; the caller clears it
     forgotten: ReadOnly[list]
@@ -377,9 +377,8 @@ class Contacts:
             self._wake_partner(n, row)
 
     def _wake_partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
-        """Add the other body of a contact to `left` if it sleeps."""
-        if self.bodies.asleep[self.rows.partner(n, row)]:
-            self.left.append(self.rows.partner(n, row))
+        """Add the other body of a contact to `left`."""
+        self.left.append(self.rows.partner(n, row))
 
     def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
         """Make a body fall through one-way bodies on which it stands, from the next step on.
@@ -410,8 +409,7 @@ class Contacts:
                 continue
             rows.at[n].kind = LEAVING
             n_dropped += 1
-            if self.bodies.asleep[row]:  # it must wake to fall
-                self.left.append(row)
+            self.left.append(row)  # it must be awake to fall
         return n_dropped
 
     def report_end(

@@ -444,10 +444,13 @@ class Sleeping:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
                 continue  # a body that overlaps another is stopped, but not anchored
-            if b.asleep[i] and not b.dynamic[j]:
-                b.held[i] |= 1 << k
-            elif b.asleep[j] and not b.dynamic[i]:
-                b.held[j] |= 1 << k
+            self._hold_by(i, j, k)
+            self._hold_by(j, i, k)
+
+    def _hold_by(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Set `held` of body i on an axis if it sleeps and body j holds it."""
+        if self.bodies.asleep[i] and not self.bodies.dynamic[j]:
+            self.bodies.held[i] |= 1 << k
 
     def wake(self, rows: cython.longlong[::1]):
         """Wake the sleeping bodies of `rows`."""
@@ -490,15 +493,13 @@ class Sleeping:
         return found
 
     def near(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of sleeping bodies that touch the still bodies of `rows`."""
+        """Return the rows of still bodies, asleep or not, that touch the still ones of `rows`."""
         b: Bodies = self.bodies
         found: list = []
 
         for n in range(rows.shape[0]):
             for m in range(self.broadphase.still.touching(b.flat_min, b.flat_max, rows[n])):
-                j: cython.Py_ssize_t = self.broadphase.still.found[m]
-                if b.asleep[j]:
-                    found.append(j)
+                found.append(self.broadphase.still.found[m])
         return found
 
     # -- within a step --
@@ -506,7 +507,7 @@ class Sleeping:
     @cython.inline
     def wake_met(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a dynamic body that may be asleep for an impact."""
-        if self.bodies.asleep[i] and self.bodies.dynamic[i]:
+        if self.bodies.dynamic[i]:
             self.wake_in_step(i)
 
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:

@@ -35,12 +35,11 @@ def listed(rows):
 
 
 def contacts_of(*contacts, wraps=False, **columns):
-    """Return the contacts of bodies that are awake and yield, unless `columns` say else."""
+    """Return the contacts of bodies that yield, unless `columns` say else."""
     bodies = SimpleNamespace(
         wraps=wraps,
         dim=2,
         ids=np.arange(N_BODIES) + 100,
-        asleep=np.zeros(N_BODIES, int),
         dynamic=np.ones(N_BODIES, int),
         centre=np.zeros((N_BODIES, 2)),
         width=[16.0, 8.0],
@@ -159,15 +158,6 @@ def test_saved_contacts_replace_those_of_a_failed_step():
     assert listed(contacts.rows) == MANY
 
 
-def test_contacts_without_images_are_recovered_at_image_0():
-    contacts = contacts_of(*MANY[:3])
-    codes, since, _ = contacts_of(*MANY[5:9]).rows.arrays()
-
-    contacts.recover(codes, since, np.zeros(0, np.int64).data)
-
-    assert listed(contacts.rows) == [(*each[:6], 0, each[7]) for each in MANY[5:9]]
-
-
 def test_pressed_bodies_are_in_solid_contact_with_one_another_and_both_are_dynamic():
     contacts = contacts_of(
         (0, 1, SOLID, 0, 1, 0, 0, 0.0),
@@ -206,7 +196,6 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
         (1, 4, PASSING, 0, 1, 0, 6, 1.0),
         (5, 6, SOLID, 0, 1, 0, 7, 1.5),
         wraps=True,
-        asleep={0: 1, 3: 1},
     )
     events = contacts.event_buffer
 
@@ -217,7 +206,7 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
         (5, 6, SOLID, 0, 1, 0, 7, 1.5),
     ]
     assert contacts.forgotten == [1]
-    assert contacts.left == [0]
+    assert contacts.left == [0, 2, 4]
     n = events.n_contacts
     assert np.asarray(events.contact_bodies)[:n].tolist() == [[100, 101], [101, 102]]
     assert np.asarray(events.contact_codes)[:n, 1:].tolist() == [
@@ -228,13 +217,13 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
 
 
 def test_contact_of_two_forgotten_bodies_ends_once_for_the_reason_of_the_first():
-    contacts = contacts_of(*[(i, i + 1, SOLID, 0, 1, 0, 0, 0.0) for i in range(5)], asleep={1: 1})
+    contacts = contacts_of(*[(i, i + 1, SOLID, 0, 1, 0, 0, 0.0) for i in range(5)])
 
     contacts.forget(np.array([3, 0, 2]).data, np.array([7, 6, 5], np.int8).data)
 
     assert listed(contacts.rows) == [(4, 5, SOLID, 0, 1, 0, 0, 0.0)]
     assert contacts.forgotten == [3, 0, 2]
-    assert contacts.left == [1, 1]  # woken by 0 and by 2
+    assert contacts.left == [1, 1, 2, 4]  # 1 has lost 0 and 2
     events = contacts.event_buffer
     n = events.n_contacts
     pairs = np.asarray(events.contact_bodies)[:n].tolist()
@@ -244,8 +233,8 @@ def test_contact_of_two_forgotten_bodies_ends_once_for_the_reason_of_the_first()
     }  # fmt: skip
 
 
-def test_sleeping_partners_of_a_moved_body_are_to_be_woken():
-    contacts = contacts_of(*MANY[:6], asleep={1: 1, 3: 1, 5: 1})
+def test_partners_of_a_moved_body_are_to_be_woken():
+    contacts = contacts_of(*MANY[:6])
 
     contacts.wake_partners(2)
 
@@ -262,7 +251,6 @@ def test_a_body_falls_through_the_platforms_that_it_stands_on(platform, dropped)
         (0, 5, SOLID, 1, -1, 0, 0, 0.0),
         (0, 6, SOLID, 1, -1, 0, 0, 0.0),  # another body stands on it
         one_way={0: 2, 1: 2, 2: 2, 3: 2, 4: 2},
-        asleep={5: 1},
     )
     before = [contacts.rows.at[n].kind for n in range(6)]
 
