@@ -164,13 +164,12 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "that of the components again",
         "motion.controls": "start and end of a step: within `MaxSpeed` and `LockedAxes`",
         "response.carriers": "start of a step: of a rider plus its carrier's; end: its own again",
-        "response.falling": "start of a step: the mean over the step",
         "response.holding": "start of a step: 0 of a body on hold; end: the one it had",
         "motion.attachments": "start of a step and at each turn of the owner",
         "motion.bodies": "within a step: what impacts have made of it; its start: 0 into a body that it "
         "is pushed out of; a step that failed, or a snapshot: what was seen last",
         "response.clusters": "end of a step: shared by the members of a cluster that lasts",
-        "motion.gravity": "end of a step: from the mean over the step to the one at its end",
+        "motion.gravity": "start of a step: the mean over the step; end: the one at its end",
     },
     # Values of components, grouped by their readers.
     **dict.fromkeys(("size", "tight_min", "tight_max"), ("sync.reader",)),

@@ -54,7 +54,7 @@ class Controls:
     @cython.inline
     def rank_of(self, i: cython.Py_ssize_t) -> cython.longlong:
         """Return the rank of a body."""
-        return self.rank[i] if self.any_rank else 0
+        return self.rank[i]
 
     @cython.cfunc
     @cython.inline

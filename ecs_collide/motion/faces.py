@@ -25,7 +25,7 @@ def face_velocity(
     """
     velocity: cython.double = b.velocity[i, k] + belt_velocity(b, i, side, slants, k)
 
-    if k == abs(side) - 1 and b.growth[i, k] != 0.0:
+    if k == abs(side) - 1:
         velocity += b.growth[i, k] if side > 0 else -b.growth[i, k]
     return velocity
 

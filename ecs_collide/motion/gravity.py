@@ -179,6 +179,12 @@ class Gravity:
         self.since[i, k] = -1.0  # an impact at 0 ends the damping too
         return chord
 
+    def start_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Give a body just started the velocity of its path: its mean over the step."""
+        b: Bodies = self.bodies
+
+        b.velocity[i, k] = self.chord_of(i, k, b.velocity[i, k]) + 0.0
+
     def mean_over(
         self,
         dt: cython.double,

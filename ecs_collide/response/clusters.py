@@ -243,8 +243,7 @@ class Clusters(SharedMotion):
                 change: cython.double = -shared + self.gravity.split(
                     i, k, shared, self.step.now, False
                 )
-                if self.bodies.controls.rank_of(i) == self.nodes[root].rank:
-                    self.push(root, self.bodies.mass[i], change)
+                self.push(root, self.weight_in(root, i), change)
             node = self.nodes[node].next
         self._set_velocity(root, self.leaving_velocity(root))
 
@@ -312,11 +311,9 @@ class Clusters(SharedMotion):
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
-            if self.node_of[i, k] == node and (
-                self.bodies.controls.rank_of(i) == self.nodes[root].rank
-            ):
-                total += self.bodies.mass[i] * self.gravity.kick_of(i, k)
-                mass += self.bodies.mass[i]
+            if self.node_of[i, k] == node:
+                total += self.weight_in(root, i) * self.gravity.kick_of(i, k)
+                mass += self.weight_in(root, i)
             node = self.nodes[node].next
         return total / mass
 
@@ -339,7 +336,7 @@ class Clusters(SharedMotion):
     def end_step(self) -> cython.void:
         """Give the members of all lasting clusters their shared velocity."""
         self._end_merges()
-        for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
+        for n in range(1, self.n_nodes + 1):
             if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
                 self._share_kick(n)  # the last to join may fall since another instant
                 self._share(n)
@@ -440,7 +437,7 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = self.node_of[i, k]
         other: cython.Py_ssize_t = self.node_of[j, k]
 
-        if not self.any_shift or node == 0 or other == 0:
+        if node == 0 or other == 0:
             return 0.0
         root: cython.Py_ssize_t = self.root(node)
         if root != self.root(other) or not self.nodes[root].resizes:
@@ -476,9 +473,7 @@ class Clusters(SharedMotion):
     @cython.inline
     def velocity_of_member(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of a member of the cluster with this root."""
-        velocity: cython.double = self.nodes[root].velocity
-
-        return velocity + self.nodes[node].shift if self.any_shift else velocity
+        return self.nodes[root].velocity + self.nodes[node].shift
 
     @cython.inline
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -598,6 +593,13 @@ class Clusters(SharedMotion):
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
     @cython.inline
+    def weight_in(self, root: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.double:
+        """Return the mass of a body as its cluster counts it: 0 below the rank of the cluster."""
+        is_counted: cython.bint = self.bodies.controls.rank_of(i) == self.nodes[root].rank
+
+        return self.bodies.mass[i] if is_counted else 0.0
+
+    @cython.inline
     def leaving_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity with which a cluster leaves the step if nothing more happens to it.
 
@@ -643,7 +645,7 @@ class Clusters(SharedMotion):
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.double:
         """Return the velocity at this instant of a body whose path has `velocity`, which may fall."""
-        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
+        if self.is_anchored(i, k):
             return velocity
         return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
@@ -741,8 +743,7 @@ class Clusters(SharedMotion):
                 if is_first or b.controls.rank[i] > self.nodes[root].rank:
                     is_first = False
                     self._weigh_nothing(root, b.controls.rank[i])
-                if b.controls.rank[i] == self.nodes[root].rank:
-                    self._add_mass(root, b.mass[i])
+                self._add_mass(root, self.weight_in(root, i))
             node = self.nodes[node].next
 
     def merge(

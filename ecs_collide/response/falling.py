@@ -62,7 +62,7 @@ class Falling:
                 if c.rides(i):
                     c.note_fall(i, k)
                 else:
-                    b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
+                    self.gravity.start_path(i, k)
 
     def split(
         self,
@@ -97,7 +97,7 @@ class Falling:
         """
         g: Gravity = self.gravity
 
-        if g.is_held(i, k) or (not turns and g.acts_on(i) and g.since[i, k] < 0.0):
+        if g.is_held(i, k) or (not turns and g.since[i, k] < 0.0):
             return False
         return self._split_path(i, k, True)
 
@@ -154,10 +154,10 @@ class Falling:
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body that falls a velocity at this instant."""
+        """Give a body a velocity at this instant, to which its kick is added."""
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1
         self.clusters.split_path(i, k, False)
         self.gravity.free(i, k, self.step.now)
-        self.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])
+        self.clusters.turn_alone(i, k, velocity + self.gravity.kick_of(i, k))

@@ -104,9 +104,7 @@ class ImpactState:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
 
-        if self.is_dynamic[n] or not b.controls.any_lock:
-            return self.is_dynamic[n]
-        return (
+        return self.is_dynamic[n] != 0 or (
             b.dynamic[i] != 0
             and not b.on_hold[i]
             and b.controls.locks(i, self.axis)
@@ -138,6 +136,6 @@ class ImpactState:
             c.turn_freely(i, axis, velocity)
             return
         shared: cython.double = c.final_velocity(i, axis)
-        if velocity != shared and c.nodes[root].rank == self.bodies.controls.rank_of(i):
-            c.push(root, self.bodies.mass[i], velocity)
-            c.push(root, -self.bodies.mass[i], shared)
+        if velocity != shared:
+            c.push(root, c.weight_in(root, i), velocity)
+            c.push(root, -c.weight_in(root, i), shared)
