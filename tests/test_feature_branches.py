@@ -21,39 +21,39 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 44),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 37),
-    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 30),
-    "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 10),
-    "push-out": (r"any_pusher|translation_side|PUSH_OUT", 6),
-    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 26),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 40),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 33),
+    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 27),
+    "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
+    "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
+    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 24),
     "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 28),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
-        35,
+        29,
     ),
-    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 21),
-    "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 18),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 34),
+    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
+    "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 32),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
         21,
     ),
-    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 13),
-    "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 21),
+    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 12),
+    "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 18),
     "corners": (r"pairs\.at\[\w+\]\.rank|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
         5,
     ),
-    "sleep": (r"asleep|sleeping", 32),
-    "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 7),
-    "swept motion": (r"\.sweeps\b|driven", 22),
-    "deleted in a step": (r"withdrawn|\bgone\b", 16),
+    "sleep": (r"asleep|sleeping", 24),
+    "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
+    "swept motion": (r"\.sweeps\b|driven", 21),
+    "deleted in a step": (r"withdrawn|\bgone\b", 13),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
-    "pure Python": (r"cython\.compiled", 24),
+    "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 71
+FUNCTIONS_WITH_TWO = 61
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

@@ -345,9 +345,9 @@ class Broadphase:
         images: PeriodicImages = self.images
 
         images.clear()
-        if self.still.root_into(images.low, images.high):
-            for k in range(b.dim):
-                images.widen(k, images.low[k], images.high[k])
+        self.still.root_into(images.low, images.high)
+        for k in range(b.dim):
+            images.widen(k, images.low[k], images.high[k])
         for n in range(rows.shape[0]):
             images.add_path(rows[n])
         for n in range(rows.shape[0]):
@@ -448,9 +448,15 @@ class Broadphase:
             self.n_among[j] += 1
 
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies may meet, by their filters and the filters of the game."""
-        t: RareColumns = self.bodies.rare
+        """Return whether two bodies may meet, by their filters and the filters of the game.
 
+        A body that a response has deleted meets no more.
+        """
+        b: Bodies = self.bodies
+        t: RareColumns = b.rare
+
+        if b.gone[i] or b.gone[j]:
+            return False
         if t.is_used and not t.may_meet(i, j):
             return False
         if self.pair_filter is None or not (
@@ -515,11 +521,7 @@ class Broadphase:
 
     def _is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies pass through each other and are separated softly."""
-        b: Bodies = self.bodies
-
-        if b.sensor[i] or b.sensor[j] or not (b.dynamic[i] or b.dynamic[j]):
-            return False
-        return b.rare.is_soft(i, j)
+        return self.state_of(i, j) == SOFT
 
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all bodies that it may meet now.
@@ -557,7 +559,7 @@ class Broadphase:
             self._add_pairs_at_image(self.still, i)
         for m in range(images.n_long_paths):
             j: cython.Py_ssize_t = images.long_paths[m]
-            if j == i or self.bodies.gone[j]:
+            if j == i:
                 continue
             images.find_images_of(i, j)
             while images.advance():
@@ -569,14 +571,17 @@ class Broadphase:
 
         for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
-            if not (j == i or images.has_long_path[j] or self.bodies.gone[j]):
+            if not (j == i or images.has_long_path[j]):
                 self._add_pair_at_image(i, j)
 
     def _add_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Pair two bodies if they may meet at the selected image, unless the pair exists."""
-        if self._has_pair_at_image(i, j) or self.skips(i, j):
-            return
-        if self.may_meet(i, j):
+        if not self._has_pair_at_image(i, j):
+            self._add_new_pair(i, j)
+
+    def _add_new_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Pair two bodies within a step if they may meet, unless both are inside a crowd."""
+        if not self.skips(i, j) and self.may_meet(i, j):
             self._add_pair(i, j)
 
     def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -591,12 +596,11 @@ class Broadphase:
 
         for m in range(tree.touching(b.flat_min, b.flat_max, i)):
             j: cython.Py_ssize_t = tree.found[m]
-            if j == i or b.gone[j]:
+            if j == i:
                 continue
             if self.pairs.is_marked(j) and (not b.wraps or self._has_pair_at_image(i, j)):
                 continue
-            if not self.skips(i, j) and self.may_meet(i, j):
-                self._add_pair(i, j)
+            self._add_new_pair(i, j)
 
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
@@ -644,10 +648,6 @@ class Broadphase:
         for n in range(finder.n):
             i: cython.Py_ssize_t = finder.found[2 * n]
             j: cython.Py_ssize_t = finder.found[2 * n + 1]
-            assert (
-                b.gone[i]
-                or b.gone[j]
-                or self.pairs.find(i, j) >= 0
-                or self.skips(i, j)
-                or not self.may_meet(i, j)
-            ), f"rows {i} and {j} are no pair"
+            assert self.pairs.find(i, j) >= 0 or self.skips(i, j) or not self.may_meet(i, j), (
+                f"rows {i} and {j} are no pair"
+            )

@@ -121,13 +121,13 @@ class PeriodicImages:
         self.shifts = grown(self.shifts, n_rows)
 
     def clear(self) -> cython.void:
-        """Start without bodies: no long paths, and empty bounds of short paths."""
+        """Start without bodies: no long paths, and empty bounds of short paths and of the part."""
         for n in range(self.n_long_paths):
             self.has_long_path[self.long_paths[n]] = 0
         self.n_long_paths = 0
         for k in range(3):
-            self.bounds_min[k] = INF
-            self.bounds_max[k] = -INF
+            self.bounds_min[k] = self.low[k] = INF
+            self.bounds_max[k] = self.high[k] = -INF
 
     def widen(self, k: cython.int, low: cython.double, high: cython.double) -> cython.void:
         """Extend the bounds of all short paths on an axis."""

@@ -162,24 +162,19 @@ class PairTable:
 
     def grow(self) -> cython.void:
         """Double the room for pairs."""
-        if self.wraps:
-            self._make_room_for_images(2 * self.capacity)
         self._make_room(2 * self.capacity)
 
-    def wrap(self):
-        """Make room for the images of pairs."""
-        self._make_room_for_images(self.capacity)
-        self.wraps = True
-
-    def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
-        image: cython.longlong[::1] = grown(self.image, n_pairs)
-        offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
-
-        self.image = image
-        self.offset = offset
+    def wrap(self, wraps: cython.bint):
+        """Set whether the world wraps; only then there is room for the images of pairs."""
+        self.wraps = wraps
+        self._make_room(self.capacity)
 
     def _make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for more pairs."""
+        if self.wraps:
+            image: cython.longlong[::1] = grown(self.image, n_pairs)
+            self.offset = grown(self.offset, n_pairs)
+            self.image = image
         self.at = cython.cast(
             cython.pointer(Pair), self.pair_memory.grow(cython.sizeof(Pair), n_pairs)
         )
@@ -412,6 +407,11 @@ class PairTable:
     def crosses(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair pass through each other."""
         return self.at[p].state >= CROSS
+
+    @cython.inline
+    def crosses_on_path(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a sweep finds when the bodies of a pair enter and leave each other."""
+        return CROSS <= self.at[p].state < SOFT
 
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
         """Set a solid pair to CROSS_ONCE or CROSS_UNTIL_APART."""

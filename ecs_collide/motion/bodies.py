@@ -34,9 +34,6 @@ from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.paths import finish_paths, start_paths
 from ecs_collide.motion.rare_columns import RareColumns
 
-if cython.compiled:
-    from cython.cimports.libc.string import memset
-
 PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
 REACH = 2.0**-40  # part of the largest face by which bounds are extended, more than any slop
 
@@ -248,10 +245,7 @@ class Bodies:
                 rows[n] = self.n_used
                 self.n_used += 1
         for memory in self.cleared:
-            if not cython.compiled:
-                memory[:, rows[:n_used]] = 0
-            else:
-                _clear(memory, rows[:n_used])
+            _clear(memory, rows[:n_used])
         for n in range(rows.shape[0]):
             self.ids[rows[n]] = entities[n]
             self.mass[rows[n]] = 1.0
@@ -617,16 +611,12 @@ class Bodies:
     @cython.inline
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether impacts change the velocity of a body on an axis."""
-        if not self.controls.any_lock:
-            return self.dynamic[i] != 0
         return self.dynamic[i] != 0 and not self.controls.locks(i, k)
 
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one body is pushed out of the other, or 0."""
         displacements: cython.schar[::1] = self.rare.translation_side
 
-        if not self.rare.any_pusher:
-            return 0
         if displacements[i] != 0 and self.holds_back(i, j):
             return displacements[i]
         if displacements[j] != 0 and self.holds_back(j, i):
@@ -1030,7 +1020,8 @@ def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython
     """Set the bytes of rows to zero in all columns of a block."""
     for column in range(block.shape[0]):
         for n in range(rows.shape[0]):
-            memset(cython.address(block[column, rows[n], 0]), 0, block.shape[2])
+            for byte in range(block.shape[2]):
+                block[column, rows[n], byte] = 0
 
 
 @cython.boundscheck(False)  # the array may be empty

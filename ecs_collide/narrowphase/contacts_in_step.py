@@ -137,8 +137,7 @@ class ContactsInStep:
             rows.move(n, n_left)
             if p >= 0:
                 self.restore(p, n_left)
-                if rows.at[n_left].kind != PASSING:
-                    self._anchor(p, rows.at[n_left].axis)
+                self._anchor(p, rows.at[n_left].axis)
                 if rows.at[n_left].kind == SOLID:
                     self.opened[n_left].parts = NOT_FOUND
                     self.n_unknown += 1
@@ -146,8 +145,6 @@ class ContactsInStep:
         rows.cut(n_left)
         self.n_open = n_left
         self.latest = -1
-        if self.bodies.rare.any_carrier:  # carriers need the times already at time 0
-            self.find_partings()
 
     def find_partings(self) -> cython.void:
         """Find when contacts part, unless a change of a path has found it already.
@@ -232,8 +229,6 @@ class ContactsInStep:
         self.opened[n].had_impact = 1
         self.opened[n].axis = self.pairs.impact[p].axis
         self.opened[n].sign = self.pairs.impact[p].sign
-        if self.bodies.rare.any_carrier:  # carriers need the time at once
-            self._find_latest()
         self.log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, SOLID, -1)
 
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
@@ -302,7 +297,6 @@ class ContactsInStep:
         two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
-        resizes: cython.bint = b.any_resize
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
@@ -312,13 +306,9 @@ class ContactsInStep:
             centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
             centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             centre2 += self.pairs.offset_of(p, k)
-            half1: cython.double = path[one + HALF]
-            half2: cython.double = path[two + HALF]
-            growth: cython.double = 0.0
-            if resizes:
-                half1 = max(0.0, half1 + path[one + RESIZE] * way1)
-                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
-                growth = path[one + RESIZE] + path[two + RESIZE]
+            half1: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
+            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap
@@ -369,17 +359,19 @@ class ContactsInStep:
 
         Neither body counts as at rest in this step, because it may have lost its support.
         """
-        b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
         self.log(p, ENDED, phase, time, self.opened[n].axis, self.opened[n].sign, SOLID, SEPARATED)
         if self.pairs.had_contact(p):
             self._leave(i, j)
-        if not b.asleep[i]:
-            b.rest_count[i] = b.interrupted[i] = 0
-        if not b.asleep[j]:
-            b.rest_count[j] = b.interrupted[j] = 0
+        self._count_anew(i)
+        self._count_anew(j)
+
+    def _count_anew(self, i: cython.Py_ssize_t) -> cython.void:
+        """Restart the count of a body's steps at rest, unless it sleeps."""
+        if not self.bodies.asleep[i]:
+            self.bodies.rest_count[i] = self.bodies.interrupted[i] = 0
 
     # -- at the end of a step --
 
@@ -399,7 +391,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.at[p].state >= CROSS or b.path_velocity(i, k) != b.path_velocity(j, k):
+        if not self.pairs.is_solid(p) or b.path_velocity(i, k) != b.path_velocity(j, k):
             return
         if not b.dynamic[j]:
             b.anchor(i, j, k, 0.0)
@@ -575,13 +567,13 @@ class ContactsInStep:
         axis: cython.int = abs(face) - 1
         sign: cython.int = 1 if face > 0 else -1
 
-        if n >= 0:
-            if face != 0 or self.pairs.at[p].is_withdrawn:
-                self._keep_as(n, CROSSING)
-            else:
-                self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
-                self._leave(i, j)
-        elif face != 0 and not self.pairs.at[p].is_withdrawn:
+        exists: cython.bint = n >= 0 if self.pairs.at[p].is_withdrawn else face != 0
+        if exists and n >= 0:
+            self._keep_as(n, CROSSING)
+        elif n >= 0:
+            self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
+            self._leave(i, j)
+        elif exists:
             self.log(p, BEGAN, AT_END, 1.0, axis, sign, CROSSING, -1)
             self._keep(p, CROSSING, axis, sign, self.contacts.clock + b.dt)
 

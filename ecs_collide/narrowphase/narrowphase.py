@@ -22,7 +22,6 @@ from ecs_collide.broadphase.pair_table import (
     OVERLAPS,
     PARTS,
     SECOND,
-    SOFT,
     SOLID,
     STALE,
     PairTable,
@@ -373,7 +372,7 @@ class Narrowphase:
         if self.pairs.at[p].state == SOLID:
             if not (self.pairs.at[p].touch and self._keeps_clear(p)):
                 self._sweep_near(p)
-        elif CROSS <= self.pairs.at[p].state < SOFT:
+        elif self.pairs.crosses_on_path(p):
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
 
@@ -689,8 +688,7 @@ class Narrowphase:
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.pairs.at[q].rank
-                    and self.pairs.at[q].state < CROSS
+                    and not self.pairs.at[q].rank  # nor crosses
                     and self.step.now < self.queue.at[q].time <= until
                 ):
                     earliest = min(earliest, self.queue.at[q].time)

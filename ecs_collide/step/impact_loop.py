@@ -32,7 +32,6 @@ from ecs_collide.broadphase.pair_table import (
     KEEPS,
     NO_TOUCH,
     NOT_MET,
-    SOFT,
     STALE,
     STUCK,
     PairTable,
@@ -521,9 +520,7 @@ class ImpactLoop:
         if self.pairs.impact[p].kind == IMPACT:
             self._touch(p)
             sign: cython.int = self.pairs.impact[p].sign
-            if not b.rare.any_slope or not self.step.slopes.place(
-                self.step.now, self.pairs, p, k, sign
-            ):
+            if not self.step.slopes.place(self.step.now, self.pairs, p, k, sign):
                 place(b, i, j, k, sign, self.step.now, self.pairs.offset_of(p, k))
         if b.any_drift and self._end_drifts(p):
             met = self.narrowphase.meets(p)
@@ -661,15 +658,14 @@ class ImpactLoop:
     def sweep_crossings(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
         for p in range(self.pairs.n if self.pairs.any_crosses else 0):
-            if not CROSS <= self.pairs.at[p].state < SOFT:
+            if not self.pairs.crosses_on_path(p):
                 continue
             self.narrowphase.aim(p)
             kind: cython.int = self.narrowphase.sweeper.solve()
             n: cython.Py_ssize_t = self.pairs.contact_of(p)
             if n >= 0 and self._is_parted(p, n, kind):
                 self.contacts.end_crossing(p)
-                if self.pairs.at[p].state == CROSS_UNTIL_APART:
-                    self._close(p)
+                if self._close(p):
                     continue
             elif n >= 0 and self.contacts.rows.at[n].kind != SOLID and kind != SEPARATE:
                 self.pairs.enter(p)
@@ -720,8 +716,7 @@ class ImpactLoop:
             self.contacts.forget_former(p)
             self._log_crossing(p, ENDED, self.step.now, SEPARATED)
             self.pairs.impact[p].began = -1.0
-            if self.pairs.at[p].state == CROSS_UNTIL_APART:
-                self._close(p)
+            self._close(p)
             return False
         self.event = self._log(p, CROSSED)
         if resolving and self.surfaces.may_offer_crossing(p) and self._is_handed_over(p):
@@ -744,13 +739,19 @@ class ImpactLoop:
         self.narrowphase.sweeper.solve()
         self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
 
-    def _close(self, p: cython.Py_ssize_t) -> cython.void:
-        """End CROSS_UNTIL_APART of a pair whose bodies have separated, and sweep it again."""
+    def _close(self, p: cython.Py_ssize_t) -> cython.bint:
+        """End CROSS_UNTIL_APART of a pair whose bodies have separated, and sweep it again.
+
+        Returns whether it had that state.
+        """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
+        if self.pairs.at[p].state != CROSS_UNTIL_APART:
+            return False
         self.pairs.close(p, self.broadphase.state_of(i, j))
         self.narrowphase.sweep_again(p)
+        return True
 
     # -- hand over --
 
@@ -978,7 +979,7 @@ class ImpactLoop:
             else:
                 self._crush(p, j if b.dynamic[i] else i, rival)
             return True
-        if m.is_dynamic[0] or m.is_dynamic[1] or is_slanted(self.pairs.impact[p].sign):
+        if m.is_dynamic[0] or m.is_dynamic[1] or m.slants:
             return False
         self._crush(p, i, j)  # one of them is locked on this axis
         return True
@@ -1016,6 +1017,7 @@ class ImpactLoop:
         at: cython.Py_ssize_t = event_buffer.width * n + NORMAL
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
+        slants: cython.bint = is_slanted(sign)
         is_plain: cython.bint = not (
             outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
         )
@@ -1032,11 +1034,11 @@ class ImpactLoop:
         event_buffer.impulse[n] = 0.0
         for k in range(dim):
             numbers[at + k] = sign if k == axis else 0.0
-        if is_slanted(sign):
+        if slants:
             for k in range(dim):
                 numbers[at + k] = self.slopes.slopes.normal_of(i, j, k)
         numbers[at + dim] = self.pairs.impact[p].speed
-        self._record_places(p, at + dim + 1)
+        self._record_places(p, at + dim + 1, slants)
         at += 1 + 3 * dim
         for k in range(dim):
             numbers[at + k] = b.velocity[i, k] if is_plain else self._velocity_met(i, k, outcome)
@@ -1049,7 +1051,9 @@ class ImpactLoop:
 
     @cython.cfunc
     @cython.inline
-    def _record_places(self, p: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.void:
+    def _record_places(
+        self, p: cython.Py_ssize_t, at: cython.Py_ssize_t, slants: cython.bint
+    ) -> cython.void:
         """Log the centres of the two boxes of an impact, and the region they share.
 
         `at` is the place of the first centre in the numbers.  The region is at the first box, with
@@ -1068,7 +1072,6 @@ class ImpactLoop:
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         meets: cython.bint = self.pairs.impact[p].kind == IMPACT
-        slants: cython.bint = is_slanted(sign)
 
         for k in range(dim):
             centre: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
@@ -1165,18 +1168,15 @@ class ImpactLoop:
         self.clusters.end_drift(i, k)
         if self.bodies.on_hold[i]:
             self.holding.set_velocity(i, k, value)
-        elif self.gravity.acts_on(i):
-            self.falling.set_velocity(i, k, value)
         else:
-            self.clusters.turn_alone(i, k, value)
+            self.falling.set_velocity(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Move a body elsewhere at the instant of the pending impact."""
         self.is_changed = True
         self.sleeping.wake_in_step(i)
         self._end_all_drifts(i)
-        if self.bodies.moves[i] or self.bodies.asleep[i]:
-            self.bodies.advance(i, self.step.now)
+        self.bodies.advance(i, self.step.now)
         self.bodies.put(i, k, self.bodies.into_world(k, value))
         self.bodies.note_turn(i)
         self._forget_touch(i)
@@ -1203,7 +1203,6 @@ class ImpactLoop:
 
     def stop(self, i: cython.Py_ssize_t):
         """Stop a withdrawn body at its present place to the end of the step."""
-        if self.bodies.moves[i] or self.bodies.asleep[i]:
-            self.bodies.advance(i, self.step.now)
-            self.bodies.end_path(i)
-            self.attachments.lead(i)
+        self.bodies.advance(i, self.step.now)
+        self.bodies.end_path(i)
+        self.attachments.lead(i)

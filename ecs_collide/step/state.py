@@ -179,11 +179,7 @@ class StepState:
 
     def set(self, **fields: Any) -> None:
         """Set attributes in one operation, which an exception cannot split."""
-        if not cython.compiled:
-            list(map(setattr, repeat(self), fields, fields.values()))  # runs no bytecode
-            return
-        for name, value in fields.items():
-            setattr(self, name, value)
+        list(map(setattr, repeat(self), fields, fields.values()))  # runs no bytecode
 
     def drop_step(
         self, step: int, time: float, counts: list[Any], new_reports: list[Report]

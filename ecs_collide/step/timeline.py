@@ -136,8 +136,7 @@ class Timeline:
         self.settling = Settling(step, self.broadphase)
         self.depenetration = Depenetration(step, self.broadphase)
         self.edges = Edges(step, self.broadphase, self.contacts)
-        if bodies.wraps:
-            step.pairs.wrap()
+        step.pairs.wrap(bodies.wraps)
 
     def make_room(self):
         """Make room in all parts for the rows of the table; if it raises, call it again first."""
@@ -206,8 +205,7 @@ class Timeline:
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
         """Start the paths of moving bodies for a step of `dt` seconds, and update the tree."""
         self.bodies.dt = dt
-        if self.gravity.is_on:
-            self.falling.set_paths(rows)
+        self._let_fall(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
         self.separating.find_members(rows)
@@ -224,10 +222,14 @@ class Timeline:
     @cython.ccall
     def place_woken(self, rows: cython.longlong[::1]) -> cython.void:
         """Start the paths of bodies that were woken after `place_moving`, and update the tree."""
-        if self.gravity.is_on:
-            self.falling.set_paths(rows)
+        self._let_fall(rows)
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
+
+    def _let_fall(self, rows: cython.longlong[::1]) -> cython.void:
+        """Give bodies that fall the velocities of their paths, before these are started."""
+        if self.gravity.is_on:
+            self.falling.set_paths(rows)
 
     @cython.ccall
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
@@ -317,8 +319,7 @@ class Timeline:
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
         self.solver.clusters.end_step()
-        if driven.shape[0] > 0:
-            self.bodies.arrive(driven, targets)
+        self.bodies.arrive(driven, targets)
         self.queue.clear()
         if correcting:
             self.sleeping.pair_penetrating()

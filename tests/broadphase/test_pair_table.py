@@ -251,7 +251,7 @@ def test_pairs_at_several_images_are_told_apart(table):
     rng = random.Random(6)
     every = list(itertools.product(range(6), range(6, 12), (-1, 0, 1)))
     pairs = {}
-    table.wrap()
+    table.wrap(True)
     for first, second, image in rng.sample(every, 50):
         if table.is_full():
             table.grow()

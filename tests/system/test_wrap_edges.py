@@ -59,7 +59,7 @@ def test_two_images_at_once_come_in_the_order_of_the_images():
 
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
         table = plain.kernel("broadphase.pair_table").PairTable()
-        table.wrap()
+        table.wrap(True)
         table.set_rows(bodies.capacity)
         queue = kernel.ImpactQueue(bodies, table)
         for _ in range(3):
