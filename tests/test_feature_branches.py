@@ -21,9 +21,9 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 40),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 39),
     "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 33),
-    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|any_shift|\.growth\b|GROWTH|resize_of", 27),
+    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 25),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 24),
@@ -49,11 +49,11 @@ FEATURES = {
     "sleep": (r"asleep|sleeping", 24),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
     "swept motion": (r"\.sweeps\b|driven", 21),
-    "deleted in a step": (r"withdrawn|\bgone\b", 13),
+    "deleted in a step": (r"withdrawn|\bgone\b", 11),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 61
+FUNCTIONS_WITH_TWO = 60
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

@@ -410,8 +410,11 @@ class PairTable:
 
     @cython.inline
     def crosses_on_path(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a sweep finds when the bodies of a pair enter and leave each other."""
-        return CROSS <= self.at[p].state < SOFT
+        """Return whether a sweep finds when the bodies of a pair enter and leave each other.
+
+        That ends if one is deleted.
+        """
+        return CROSS <= self.at[p].state < SOFT and not self.at[p].is_withdrawn
 
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
         """Set a solid pair to CROSS_ONCE or CROSS_UNTIL_APART."""

@@ -367,9 +367,7 @@ class Narrowphase:
                 self.pairs.mark_fresh(p)
         if self.pairs.at[p].is_clear:
             self.pairs.forget_clear(p)
-        if self.pairs.at[p].is_withdrawn:
-            return
-        if self.pairs.at[p].state == SOLID:
+        if self.pairs.is_solid(p):
             if not (self.pairs.at[p].touch and self._keeps_clear(p)):
                 self._sweep_near(p)
         elif self.pairs.crosses_on_path(p):

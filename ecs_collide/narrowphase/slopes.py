@@ -239,14 +239,16 @@ class Slopes:
         """Return the height of the measured corner above the open face of the box."""
         return self.corner_height - (self.height - self.drop)
 
+    def _surface(self, sign: cython.int) -> cython.double:
+        """Return the height of the line at the measured corner, or of the open face, by the sign."""
+        return self.rise() if is_slanted(sign) else self.height - self.drop
+
     def is_level(self, sign: cython.int, tolerance: cython.double) -> cython.bint:
         """Return whether the measured corner is on the line, or on the open face, by the sign.
 
         The gap may be `tolerance` times the largest coordinate.
         """
-        gap: cython.double = self.above if is_slanted(sign) else self.over()
-
-        return abs(gap) <= tolerance * self.reach
+        return abs(self.corner_height - self._surface(sign)) <= tolerance * self.reach
 
     def is_at_high_end(self) -> cython.bint:
         """Return whether the measured corner is at the high end of the line, within the slop."""
@@ -628,7 +630,7 @@ class Slopes:
 
     def seat_of(self, half: cython.double, sign: cython.int) -> cython.double:
         """Return the centre of a measured box on the line, or on the open face, by the sign."""
-        height: cython.double = self.rise() if is_slanted(sign) else self.height - self.drop
+        height: cython.double = self._surface(sign)
         nudge: cython.double = 0.0
         start: cython.double = self.base + self.out * height + self.out * half
         centre: cython.double = start

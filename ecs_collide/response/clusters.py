@@ -125,7 +125,6 @@ class Clusters(SharedMotion):
     unwritten: cython.int[::1]
     live: cython.int[::1]
     free: cython.int[::1]
-    any_shift: cython.bint  # whether a member has had a shift in this step
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
     def __init__(self, step: Step):
@@ -178,7 +177,6 @@ class Clusters(SharedMotion):
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_unwritten = self.n_to_examine = 0
         self.n_merges = 0
-        self.any_shift = False
         self.instant += 1
         self.first_instant = self.instant
 
@@ -799,7 +797,6 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = root
 
         self.nodes[root].resizes = 1
-        self.any_shift = True
         if shift == 0.0:
             return
         self.nodes[root].velocity -= shift

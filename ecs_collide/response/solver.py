@@ -428,8 +428,6 @@ class Solver:
         """
         c: Clusters = self.clusters
 
-        if not c.any_shift:
-            return self._merge(i, j, k)
         one: cython.Py_ssize_t = c.root(c.node_of[i, k]) if self.first_joins else 0
         other: cython.Py_ssize_t = c.root(c.node_of[j, k]) if self.second_joins else 0
         if not ((one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)):

@@ -33,7 +33,6 @@ from ecs_collide.broadphase.pair_table import (
     NO_TOUCH,
     NOT_MET,
     STALE,
-    STUCK,
     PairTable,
 )
 from ecs_collide.motion.attachments import Attachments
@@ -810,7 +809,7 @@ class ImpactLoop:
 
         if not self._end_pending():
             return
-        if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
+        if not self.pairs.is_solid(p):
             self.falling.join()
         elif default:
             if self._still_closes(p):
@@ -928,7 +927,8 @@ class ImpactLoop:
                 restitution = self.surfaces.restitution(p)
             if 0.0 < restitution < 1.0 and not self.is_chosen and self.contacts.leans(p):
                 restitution = 0.0
-        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
+        limit: cython.longlong = RESIZING_LIMIT if m.resizes else INSTANT_LIMIT
+        if self.pairs.impact[p].repeats >= limit:
             # A bouncing pile, or a body with Stop between two others, would reach the limits.
             normal_only = True
             if restitution < 1.0:
