@@ -2,9 +2,8 @@
 
 A kernel is a file of the package that imports cython.  `declare_kernels` writes the input of
 Cython into ``build/generated``.  Each kernel becomes an object file, and all are linked to one
-binary, ``ecs_collide/_kernels``: one file to find and to map, and the code of a step lies together
-in it.  Its docstring names the kernels in the first line, and in each further one a file that they
-are made of and the checksum of its text.
+binary, ``ecs_collide/_kernels``: one file to find and to map.  Its docstring names the kernels in
+the first line, and in each further one a file that they are made of and the checksum of its text.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
