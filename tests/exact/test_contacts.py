@@ -35,7 +35,7 @@ def solid_events(space):
 
 def grid_worlds(volume):
     """Yield random worlds on a grid, where most steps are exact in floats."""
-    n = volume(2, 5, 72, least=2)
+    n = volume(2, 3, 72, least=2)
     home = esper.current_world
     for number in range(n):
         name = f"{home} grid {number}"

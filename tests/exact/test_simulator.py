@@ -669,7 +669,7 @@ def test_the_oracle_of_crowds_that_press(volume):
 
 
 def test_the_oracle_of_crowds_that_grow(volume):
-    for seed in range(volume(8, 60)):
+    for seed in range(volume(8, 25, 120)):
         checking.check(run(growing_crowd(seed)))
 
 

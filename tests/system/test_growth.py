@@ -295,7 +295,7 @@ def test_no_box_of_a_crowd_that_grows_is_held_or_crushed(implementation, volume,
     # Their masses differ by up to 10^6, and nothing but the crowd itself is in their way.
     if dim == 3 and gravity:
         gravity = (*gravity, 0)
-    n = volume(300, 600) if implementation == "compiled" else 40
+    n = volume(300, 400, 600) if implementation == "compiled" else 40
     rng = random.Random(2)
     bodies = [
         make(

@@ -72,7 +72,7 @@ def test_each_contact_has_a_begin_and_an_end(first, volume):
 
 
 def test_both_lives_of_the_kernels_give_the_same_bits(monkeypatch, volume):
-    seeds = range(100, 100 + volume(10, 30, 400))
+    seeds = range(100, 100 + volume(10, 15, 400))
     compiled, plain = in_both_implementations(monkeypatch, lambda: [run(seed) for seed in seeds])
 
     assert compiled == plain

@@ -58,7 +58,7 @@ def test_a_box_slides_over_a_floor_of_tiles(width, volume):
         runners.append([runner, top, begin + 1.0, end - 1.0, rng.uniform(2.0, 9.0)])
     space = ec.install()
     snags = falls = turns = 0
-    steps = volume(1500, 4000, 10_000, least=300)
+    steps = volume(1500, 2000, 10_000, least=300)
 
     for step in range(steps):
         before = []
@@ -99,7 +99,7 @@ def test_a_box_slides_along_a_wall_of_tiles(width, volume):
     space = ec.install()
     snags = falls = 0
 
-    for step in range(volume(600, 1500, 3000)):
+    for step in range(volume(600, 1000, 3000)):
         before = []
         for row in runners:
             runner, face, low, high, speed = row

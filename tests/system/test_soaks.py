@@ -457,7 +457,7 @@ def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):
     monkeypatch.setattr(TiledWalkers, "n_floors", 5)
     kind = SCENES[name][0]
     space = ec.install(ec.Space(dim=kind.dim, **kind.settings))
-    n_steps = min(soak_steps(name), 10_000) // 15
+    n_steps = min(soak_steps(name), 10_000) // 20
     sizes = []
     while (entity := esper.create_entity()) < 300:  # ids below 257 take no memory in Python
         esper.delete_entity(entity, immediate=True)

@@ -108,7 +108,7 @@ class Street:
 def test_strides_have_the_same_bits_compiled_and_in_pure_python(
     dim: int, seed: int, monkeypatch: pytest.MonkeyPatch, volume: Volume
 ) -> None:
-    steps = volume(60, 200, least=60)
+    steps = volume(60, 120, 200, least=60)
 
     compiled, plain = in_both_implementations(monkeypatch, lambda: Street(seed, dim).play(steps))
 

@@ -85,7 +85,7 @@ def shown(space):
     ("dim", "wrap"), [(2, None), (3, None), (2, (40.0, 40.0)), (2, (40.0, None))]
 )
 def test_a_restored_world_goes_on_as_one_that_never_was(dim, wrap, volume):
-    for seed in range(volume(4, 30, 800)):
+    for seed in range(volume(4, 15, 800)):
         esper.switch_world("whims")
         esper.switch_world("restored")
         try:
