@@ -564,14 +564,15 @@ class Clusters(SharedMotion):
             node: cython.Py_ssize_t = members[place]
             shift: cython.double = self.nodes[node].shift
             self._isolate(node)
-            if shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0:
-                self.shift_by(node, shift)
+            self.nodes[node].resizes = (
+                shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0
+            )
+            self._shift(node, shift)
             self.nodes[node].rim = self.nodes[node].is_on_rim = 0
             self._queue_to_examine(self.nodes[node].body, self.nodes[node].axis)
             if place:
                 self._append(root, node)
-        if anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0:
-            self.shift_by(root, 0.0)
+        self.nodes[root].resizes |= anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0
         self.nodes[root].anchor = anchor
         self.nodes[root].velocity = velocity
         self._queue_to_write(root)
@@ -793,10 +794,14 @@ class Clusters(SharedMotion):
             self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
+        """Add to the shifts of all members of a cluster, which then resizes."""
+        self.nodes[root].resizes = 1
+        self._shift(root, shift)
+
+    def _shift(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add to the shifts of all members of a cluster and keep their velocities.  O(members)."""
         node: cython.Py_ssize_t = root
 
-        self.nodes[root].resizes = 1
         if shift == 0.0:
             return
         self.nodes[root].velocity -= shift

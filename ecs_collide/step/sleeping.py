@@ -510,6 +510,7 @@ class Sleeping:
         if self.bodies.dynamic[i]:
             self.wake_in_step(i)
 
+    @cython.inline
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == SleepState.ASLEEP:
