@@ -185,7 +185,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         stale = backend.changed_sources()
         if stale and not ec.COMPILED and backend.missing_kernel is None:
             return  # pure Python was asked for; no test runs the compiled kernels beside it
-        stale = stale or build.find_stale(_PACKAGE, backend.load_all(compiled=True))
+        stale = stale or build.find_stale(build.generated(), backend.load_all(compiled=True))
     except ImportError:
         stale = []
     if stale:

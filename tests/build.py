@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _setup = runpy.run_path(str(Path(__file__).parent.parent / "setup.py"), run_name="setup")
 declare_kernels = _setup["declare_kernels"]
@@ -14,9 +16,24 @@ read_url = _setup["read_url"]
 with_absolute_links = _setup["with_absolute_links"]
 
 
-def find_stale(package: Path, compiled: Mapping[str, ModuleType]) -> list[str]:
+PACKAGE = Path(__file__).parent.parent / "ecs_collide"
+
+
+@cache
+def declarations() -> Any:
+    """Return the `declare_kernels.Declarations` of the package, which take two seconds to read."""
+    return declare_kernels.Declarations(PACKAGE)
+
+
+@cache
+def generated() -> dict[str, str]:
+    """Return the text of each file that is generated for the package."""
+    files: dict[str, str] = declarations().files()
+    return files
+
+
+def find_stale(generated: Mapping[str, str], compiled: Mapping[str, ModuleType]) -> list[str]:
     """Return the names of those compiled kernels that are not made of the present sources."""
-    generated = declare_kernels.generate(package)
     return [
         name
         for name, module in compiled.items()

@@ -17,8 +17,7 @@ from ecs_collide import extend, stages
 from ecs_collide.components.table import TABLE
 from ecs_collide.motion.columns import WRITERS
 from ecs_collide.queries.boxes import BoxQueries
-from tests import column_writers, plain
-from tests.build import declare_kernels
+from tests import build, column_writers, plain
 
 Pair = plain.kernel("broadphase.pair_table").Pair
 ContactRow = plain.kernel("narrowphase.contacts_between_steps").ContactRow
@@ -174,7 +173,7 @@ def is_of_the_core(name: str) -> bool:
 @functools.cache
 def _kernels() -> frozenset[str]:
     """Return the names of all kernels."""
-    names = declare_kernels.Declarations(PACKAGE).kernels
+    names = build.declarations().kernels
     return frozenset(name.removeprefix("ecs_collide.") for name in names)
 
 
@@ -321,7 +320,7 @@ def test_only_headers_of_c_have_a_pxd():
 def test_private_methods_of_kernels_are_c_functions():
     # A method without a C type to return is one of Python, which is slow where a loop calls it.
     once = {"_name_columns", "_make_room"}  # called when an array is made or has grown
-    for kernel in declare_kernels.Declarations(PACKAGE).kernels.values():
+    for kernel in build.declarations().kernels.values():
         for owner in kernel.classes.values():
             names = {node.name for node in owner.body if isinstance(node, ast.FunctionDef)}
             private = {name for name in names if re.match("_[a-z]", name)}

@@ -18,7 +18,7 @@ from typing import Any
 from ecs_collide._kernel import Public, ReadOnly, cython
 
 N_LOOKS = 100  # stack readings that all ended in a generator: then a thread counts as inside
-CALLER = 0 if cython.compiled else 1  # frames from a method of a kernel to the one that calls it
+to_caller = 0 if cython.compiled else 1  # frames from a method of a kernel to the one that calls it
 
 
 @cython.final
@@ -48,10 +48,10 @@ class StepLock:
     def __enter__(self) -> None:
         if self.runner is not None:
             self.recover_step()
-        self.enter(sys._getframe(CALLER))
+        self.enter(sys._getframe(to_caller))
 
     def __exit__(self, *_: object) -> None:
-        self.leave(sys._getframe(CALLER))
+        self.leave(sys._getframe(to_caller))
 
     @cython.ccall
     def enter(self, frame: object) -> object:

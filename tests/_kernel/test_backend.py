@@ -180,7 +180,7 @@ def test_running_the_library_never_needs_cython():
 
 
 def test_every_kernel_is_loaded_in_both_versions_and_imports_find_the_first(kernels):
-    names = set(build.declare_kernels.Declarations(Path(ecs_collide.__file__).parent).kernels)
+    names = set(build.declarations().kernels)
     modules = backend.load_all(compiled=kernels.compiled)
     shown = backend.load_all(compiled=backend.kernels.compiled)
 

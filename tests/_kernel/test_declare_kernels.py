@@ -370,7 +370,7 @@ def test_files_of_a_kernel_that_is_gone_are_removed(package, tmp_path):
 def test_constants_in_declarations_are_those_of_the_modules():
     n_found = 0
     sources = backend.load_all(compiled=False)
-    for name, text in build.declare_kernels.generate(PACKAGE).items():
+    for name, text in build.generated().items():
         if not name.startswith("ecs_collide/") or not name.endswith(".pxd"):
             continue
         name = name.removesuffix(".pxd").replace("/", ".")
@@ -389,7 +389,7 @@ def test_constants_in_declarations_are_those_of_the_modules():
 
 def test_every_number_that_a_kernel_names_in_capitals_is_a_constant_of_c():
     # Any other is a variable of Python to compiled code, which a loop looks up in a dict.
-    declarations = build.declare_kernels.Declarations(PACKAGE)
+    declarations = build.declarations()
     for kernel in declarations.kernels.values():
         values = vars(backend.load_all(compiled=False)[kernel.name])
         numbers = {n for n in values if n.isupper() and type(values[n]) in (int, float)}
@@ -486,6 +486,6 @@ def test_binary_of_another_source_is_stale(package):
         if (digest := re.search(r'__digest__ = "(\w+)"', text))
     }
 
-    assert build.find_stale(package, compiled) == []
+    assert build.find_stale(build.declare_kernels.generate(package), compiled) == []
     edit(package, "low/lower.py", "x / 3", "x / 4")
-    assert build.find_stale(package, compiled) == ["toy.low.lower"]
+    assert build.find_stale(build.declare_kernels.generate(package), compiled) == ["toy.low.lower"]

@@ -116,15 +116,21 @@ def space_with_everything(dim: int) -> ecs_collide.Space:
 @cache
 def texts_of_kernels() -> dict[Path, tuple[str, str]]:
     """Return the path of each kernel, with its name and its source."""
-    kernels = build.declare_kernels.Declarations(PACKAGE).kernels.values()
+    kernels = build.declarations().kernels.values()
     return {kernel.path: (kernel.name, kernel.text) for kernel in kernels}
+
+
+@cache
+def fields_of_kernels() -> list[Field]:
+    """Return all fields of kernels whose comments state a shape."""
+    return [field for named in texts_of_kernels().values() for field in shapes_in(*named)]
 
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_shapes_in_comments_are_those_of_the_arrays(dim):
     stated: dict[str, list[Field]] = {}
-    fields = [field for named in texts_of_kernels().values() for field in shapes_in(*named)]
+    fields = fields_of_kernels()
     for field in fields:
         stated.setdefault(f"{field.module}.{field.owner}", []).append(field)
     compared, faults = set(), []

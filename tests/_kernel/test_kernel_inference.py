@@ -264,10 +264,14 @@ def swallowed() -> dict[str, list[str]]:
 
 
 def test_no_c_function_swallows_an_error():
-    names = build.declare_kernels.Declarations(PACKAGE).kernels
+    names = build.declarations().kernels
     sources = [GENERATED / build.declare_kernels.source_of(name) for name in names]
     missing = [path for path in sources if not path.with_suffix(".c").exists()]
-    if missing or not ecs_collide.COMPILED or build.find_stale(PACKAGE, backend.load_all(True)):
+    if (
+        missing
+        or not ecs_collide.COMPILED
+        or build.find_stale(build.generated(), backend.load_all(True))
+    ):
         pytest.skip("the C of the kernels is not there, or not of the present sources")
 
     assert swallowed() == {}
