@@ -11,10 +11,14 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from time import process_time
+from typing import TYPE_CHECKING
 
 import esper
 
 from benchmarks.scenes import DT
+
+if TYPE_CHECKING:
+    import ecs_collide as ec
 
 Rows = list[tuple[str, float, str]]
 
@@ -84,28 +88,64 @@ def _structure(tiles: int, frames: int) -> Rows:
     _world("structure")
     level = [_box(20 * (k % 1000), 900 + 20 * (k // 1000), 10, ec.Fixed()) for k in range(tiles)]
     movers = [_box(30 * k, 0, 5, ec.Velocity(k - 5, 0), ec.Sensor()) for k in range(10)]
-    ec.install()
+    space = ec.install()
     for _ in range(5):
         _step()
-    first = _timed(lambda: _box(0, -900, 2, ec.Velocity(0, -60), ec.Sensor()), _step, 1)
-    rarer = _timed(_shot, _step, 1)
-    shots = [_shot() for _ in range(frames)]
-    _step()
-    quiet = _timed(_nothing, _step, frames)
+    shots: list[int] = []
+
+    def delete() -> None:
+        esper.delete_entity(shots.pop(), immediate=True)
+
+    def create() -> None:
+        if shots:  # that of the frame before, so that each frame has as many movers
+            delete()
+            _step()
+        shots.append(_shot())
+
+    def prepare() -> None:
+        shots.append(_shot())
+        _step()
+        delete()
+
     acts: list[tuple[str, Callable[[], object], str]] = [
         ("a tag added to a mover", lambda: esper.add_component(movers[0], Tag()), "as quiet"),
         ("an entity without a body", lambda: esper.create_entity(Tag()), "as quiet"),
-        ("one body created", _shot, "0.05"),
-        ("one body deleted", lambda: esper.delete_entity(shots.pop(), immediate=True), "0.05"),
+        ("one body created", create, "0.05"),
+        ("one body deleted", prepare, "0.05"),
         ("one tile deleted", lambda: esper.delete_entity(level.pop(), immediate=True), "0.05"),
     ]
+    quiet = _timed(_nothing, _step, frames)
+    first = _timed(lambda: _box(0, -900, 2, ec.Velocity(0, -60), ec.Sensor()), _step, 1)
+    rarer = _timed(lambda: shots.append(_shot()), _step, 1)
     return [
         (f"a quiet step, {tiles:,} fixed bodies (goal 0.011)", quiet, "ms"),
         ("the same, the first body after the level (goal 0.1)", first, "ms"),
         ("the same, the first one with a rarer component (goal 0.1)", rarer, "ms"),
         *((f"the same, {what} (goal {goal})", _timed(act, _step, frames), "ms")
           for what, act, goal in acts),
+        *_states(space),
     ]  # fmt: skip
+
+
+def _states(space: ec.Space) -> Rows:
+    """Time states in memory of this world, saved and restored after a change."""
+
+    def come(entity: Callable[[], int]) -> Callable[[], None]:
+        def act() -> None:
+            entity()
+            _step()
+
+        return act
+
+    state = space.save_state()
+    quiet = _timed(_step, space.save_state, 9)
+    saved = _timed(come(lambda: esper.create_entity(Tag())), space.save_state, 9)
+    back = _timed(come(_shot), lambda: space.restore(state), 9)
+    return [
+        ("the same, save_state", quiet, "ms"),
+        ("the same, after an entity came (goal as quiet)", saved, "ms"),
+        ("the same, restore of a state from before a body came", back, "ms"),
+    ]
 
 
 def _calls() -> Rows:

@@ -102,10 +102,12 @@ def only_compiled(implementation):
 
 
 @pytest.mark.parametrize("what", CALLS)
-def test_calls_of_a_step_do_not_grow_with_the_world(only_compiled, world, what, monkeypatch):
+def test_calls_of_a_step_do_not_grow_with_the_world(
+    only_compiled, world, what, volume, monkeypatch
+):
     monkeypatch.setattr(systems, "STEERED", set())  # as in a game that uses no `Character`
     found = []
-    for n_movers, n_fixed in ((10, 10), (600, 10), (10, 3000)):
+    for n_movers, n_fixed in ((10, 10), (600, 10), (10, volume(1000, 100_000))):
         esper.clear_database()
         game = Game(n_movers, n_fixed)
         counts = []
@@ -141,6 +143,22 @@ def test_as_many_entities_are_compared_as_have_changed(kernels, world, monkeypat
         assert len(looked) == n_changed
         assert lists.saved()[0] is all_before  # the arrays of all bodies are as they were
         assert len(game.space.entities) == lists.n
+
+
+@pytest.mark.parametrize("n_fixed", [1, 100, 3000])
+def test_the_first_body_after_a_level_copies_no_table(kernels, world, n_fixed):
+    for k in range(n_fixed):
+        box((20 * k, 900), (10, 10), ec.Fixed())
+    space = ec.install()
+    esper.process(1 / 60)
+    table = space._registry.table
+    capacity, columns = table.capacity, table.bodies.memory
+
+    shot()
+    esper.process(1 / 60)
+
+    assert table.capacity == capacity
+    assert table.bodies.memory is columns
 
 
 @pytest.mark.parametrize("n", [1, 100, 1000])
