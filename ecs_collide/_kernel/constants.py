@@ -47,7 +47,6 @@ class Mark(IntFlag):
     HANDED = 128  # impacts of bodies with the component are handed over to a custom response
     DISABLED = 1 << 24  # it is `Disabled`, which has a separate column
     ATTACHED = 1 << 25  # it is `Attached`, which has a separate column
-    SLOPE = 1 << 26  # it is a `Slope`, to queries of the present
 
 
 class Custom(IntFlag):

@@ -156,7 +156,7 @@ class Surroundings:
                 self.up = k + 1 if up[k] > 0.0 else -k - 1
         if self.searched is not timeline:
             self.search = Search(timeline.broadphase.still, timeline.broadphase.moving)
-            self.search.use_slopes(self.bodies, None)
+            self.search.use_slopes(self.bodies)
             self.searched = timeline
         self.has_boxes, self.is_updated = boxes is not None, is_updated
         self.boxes = () if boxes is None else boxes

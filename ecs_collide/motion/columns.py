@@ -178,8 +178,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("has", "attached"), ("sync.reader",)),
     "traits": ("sync.rare_reader",),
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
-    "slope": ("motion.rare_columns", "sync.rare_reader"),
-    **dict.fromkeys(("slope_top", "slope_low", "slope_high"), ("sync.rare_reader",)),
+    **dict.fromkeys(("slope", "slope_top", "slope_low", "slope_high"), ("motion.rare_columns",)),
     # 0 for a body that does not fall; in zones, as they make it
     **dict.fromkeys(("gravity_scale", "damping"), ("sync.rare_reader",)),
     "acceleration": ("motion.rare_columns", "sync.rare_reader"),

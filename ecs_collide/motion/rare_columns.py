@@ -81,6 +81,40 @@ class RareColumns:
         for k in range(self.dim):
             self.surface[i, k] = self.acceleration[i, k] = 0.0
 
+    @cython.ccall
+    def shape(
+        self,
+        i: cython.Py_ssize_t,
+        rise: cython.double[:, ::1],
+        heights: cython.double[:, ::1],
+        up: cython.int,
+    ) -> cython.int:
+        """Give a body the shape of its `Slope`, or of a box if the numbers make no slope.
+
+        Parameters
+        ----------
+        i : int
+            The row, also in `rise` (n, dim) and in `heights` (n, 3): low, high, ceiling.
+        rise, heights : float64
+        up : int
+            The side along which the heights count.
+        """
+        side: cython.int = side_of(rise, i)
+        low: cython.double = heights[i, 0]
+        high: cython.double = heights[i, 1]
+
+        if heights[i, 2] == 1.0:  # a ceiling is a floor upside down
+            side, up = -side, -up
+            low, high = 1.0 - high, 1.0 - low
+        if abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
+            side = 0
+        self.slope[i] = side
+        self.slope_top[i] = up
+        self.slope_low[i] = low
+        self.slope_high[i] = high
+        self.any_slope |= side != 0
+        return 0
+
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filters of two bodies let them meet; requires `is_used`."""
         group: cython.longlong = self.filters[i, GROUP]

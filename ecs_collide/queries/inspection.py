@@ -146,7 +146,9 @@ class Inspection:
         """Return the corners of a body as the last step, or `update`, left them."""
         present, row = self._queried.present, self._lookup.row(entity)
         if present is not None and (here := present.row(entity)) >= 0:
-            return tuple(present.mins[here].tolist()), tuple(present.maxs[here].tolist())
+            return tuple(present.table.tight_min[here].tolist()), tuple(
+                present.table.tight_max[here].tolist()
+            )
         if row < 0:
             low, high = self._lookup.new_body(entity).corners
             return tuple(low), tuple(high)
@@ -157,7 +159,7 @@ class Inspection:
         """Return the centre of a body as the last step, or `update`, left it."""
         present, row = self._queried.present, self._lookup.row(entity)
         if present is not None and (here := present.row(entity)) >= 0:
-            return tuple(present.centres[here].tolist())
+            return tuple(present.table.centre[here].tolist())
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
         centre: Vector = self._registry.table.bodies.seen_centre_of(row)
@@ -175,7 +177,7 @@ class Inspection:
             centres = self._of_bodies(entities, "seen_centre", "centre")
         if (present := self._queried.present) is not None:
             places, rows = present.rows_of(self._ids(entities))
-            centres[places] = present.centres[rows]
+            centres[places] = present.table.centre[rows]
         return centres
 
     def _ids(self, entities: ArrayLike | None) -> Longs:
@@ -266,7 +268,7 @@ class Inspection:
             now[place] = self._lookup.new_body(entity).centre
         if (present := self._queried.present) is not None:
             places, here = present.rows_of(self._ids(entities))
-            centres = present.centres[here]
+            centres = present.table.centre[here]
             moved = (centres != c.seen_centre[rows[places]]).any(axis=1)
             now[places[moved]] = centres[moved]
         return now
@@ -279,7 +281,10 @@ class Inspection:
             mins[place], maxs[place] = self._lookup.new_body(entity).corners
         if (present := self._queried.present) is not None:
             places, here = present.rows_of(self._ids(entities))
-            mins[places], maxs[places] = present.mins[here], present.maxs[here]
+            mins[places], maxs[places] = (
+                present.table.tight_min[here],
+                present.table.tight_max[here],
+            )
         return mins, maxs
 
     def slope_outlines(self, entities: ArrayLike | None = None) -> SlopeOutlines:

@@ -126,7 +126,10 @@ class Moves:
                 f"response={shown(response)} must be Slide(), Stop() or Deflect(restitution): "
                 "the response of the body that moves"
             )
-        start, half = tuple(present.centres[row].tolist()), tuple(present.halves[row].tolist())
+        start, half = (
+            tuple(present.table.centre[row].tolist()),
+            tuple(present.table.half[row].tolist()),
+        )
         path = _Path(start, wanted_displacement, response, self._domain)
         exclude, filter, solid = selection
         excluded = {entity, *present.attached_with(row)}
@@ -190,10 +193,10 @@ class Moves:
             return False
         row, depths = present.row(hit.id), []  # of each side, with the path's part towards it
         for axis, part in enumerate(path.wanted_displacement):
-            apart = path.centre[axis] - float(present.centres[row, axis])
+            apart = path.centre[axis] - float(present.table.centre[row, axis])
             width = float(self._domain.widths[axis])
             apart -= width * round(apart / width) if width else 0.0
-            reach = half[axis] + float(present.halves[row, axis])
+            reach = half[axis] + float(present.table.half[row, axis])
             depths += [(reach - apart, part), (reach + apart, -part)]
         least = min(depth for depth, _ in depths)
         return any(depth == least and gain > 0.0 for depth, gain in depths)

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import AXES, LARGEST, Has, Mark
+from ecs_collide._kernel.constants import LARGEST, Has, Mark
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.components.slope import Slope
 from ecs_collide.esper_world import World
+from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.present_slopes import PresentSlopes
 from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import find_no_number
@@ -35,6 +35,7 @@ from ecs_collide.sync.registry import BodyRegistry
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
+_ROLES = ("position", "extents", "velocity", "growth")
 _NO_ROWS: Longs = np.zeros(0, np.int64)
 _FEW = 16  # up to this number, it is faster to look bodies up one by one
 
@@ -47,19 +48,14 @@ class PresentBodies:
 
     Attributes
     ----------
-    ids : int64 (room,)
-        By row: the entity.
-    mins, maxs, centres, halves : float64 (room, dim)
-        By row: the box.
+    table : BodyTable
+        Their columns, with boxes as `tight_min`, `tight_max`, `centre` and `half`.
     search : the searches in the tree
-    boxes : the boxes by row and the entities, for `search`
+    slopes : Slopes
+        Measures boxes against the slopes among the bodies, by row.
+    up : tuple of float
+        The direction along which their heights count.
     """
-
-    ids: Longs
-    mins: Doubles
-    maxs: Doubles
-    centres: Doubles
-    halves: Doubles
 
     def __init__(
         self,
@@ -71,77 +67,59 @@ class PresentBodies:
     ) -> None:
         self._world = world
         self._registry = registry
-        self._dim = dim
+        self._presence = presence
+        self.up = registry.up
         self._domain = domain
         self._kernels = backend.kernels.present_boxes
         self._seen: Any = None  # of the world at the last comparison
         self._row_of: dict[int, int] = {}
-        self._free: list[int] = []
+        self.table = BodyTable(backend.kernels.bodies.Bodies(dim, registry.table.is_apart))
+        bodies = self.table.bodies
+        bodies.rare.use()
+        components = registry.components
+        wanted = [components.vector(role, dim).kind for role in _ROLES]
+        wanted += [Attached, Disabled, Fixed, Slope]
         make = backend.kernels.bindings.ComponentBinding
-        components, (position, extents) = registry.components, registry.makers
-        self._position = make(position.type, position.names, 0, 0)
-        self._extents = make(extents.type, extents.names, 0, 0)
-        self._offset = make(Attached, AXES[:dim], Mark.ATTACHED, 0)
-        self._owner = make(Attached, ("owner",), Mark.ATTACHED, 0)
-        self._rise = make(Slope, AXES[:dim], Mark.SLOPE, 0)
-        self._heights = make(Slope, ("low", "high", "ceiling"), Mark.SLOPE, 0)
         self._kinds = [
-            self._position, self._extents, self._offset, self._owner, self._rise, self._heights,
-            make(Disabled, (), Mark.DISABLED, 0),
-            make(Fixed, (), Has.FIXED, 0),
-            make(components.velocity.kind, (), Has.VELOCITY, 0),
-            make(components.vector("growth", dim).kind, (), Has.GROWTH, 0),
-        ]  # fmt: skip
+            make(kind.type, kind.names, kind.mark, 0, kind.columns)
+            for kind in registry.kinds
+            if kind.type in wanted
+        ]
         types: list[type] = []
         for kind in self._kinds:
             kind.counts = kind.type not in types
             types.append(kind.type)
-        bodies, units = registry.table.bodies, registry.units
+        by_name = {(kind.type, kind.names[:1]): kind for kind in self._kinds}
+        self._position, self._extents = self._kinds[:2]
+        self._offset, self._owner = by_name[Attached, ("x",)], by_name[Attached, ("owner",)]
+        self._rise, self._heights = by_name[Slope, ("x",)], by_name[Slope, ("low",)]
         makers = self._position, self._extents
-        self._finder = self._kernels.BoxFinder(bodies, units, makers, registry.makers)
+        self._finder = self._kernels.BoxFinder(
+            bodies, registry.table.bodies, registry.units, makers, registry.makers
+        )
         self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
-        self.slopes = PresentSlopes(registry, presence, dim)
+        self.slopes = self.search.use_slopes(bodies)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
-        self._room = 0
-        self._make_room(8)
+        self._has = np.zeros(0, np.int64)  # by row: the marks of its kinds
+        self._is_in = np.zeros(0, np.bool_)  # whether it is in the tree
+        self._bind()
 
-    def _make_room(self, room: int) -> None:
-        """Grow all columns."""
-        old, dim = self._room, self._dim
+    def _bind(self) -> None:
+        """Use the columns of the table, which may have been replaced by longer ones."""
+        table, old = self.table, len(self._has)
+        table.bind()
+        for kind in self._kinds:
+            seen, now = kind.columns
+            kind.bind(table.capacity, getattr(table.views, seen), getattr(table.views, now))
+        more = table.capacity - old
+        self._has, self._is_in = np.pad(self._has, (0, more)), np.pad(self._is_in, (0, more))
 
-        def grown(name: str, kind: type, *shape: int) -> NDArray[Any]:
-            column: NDArray[Any] = np.zeros((room, *shape), kind)
-            if old:
-                column[:old] = getattr(self, name)
-            return column
-
-        self.ids = grown("ids", np.int64)
-        self._n_cached = grown("_n_cached", np.int16)
-        self._has = grown("_has", np.int64)
-        self._is_known = grown("_is_known", np.bool_)
-        self._is_in = grown("_is_in", np.bool_)  # in the tree
-        self.mins, self.maxs = grown("mins", np.float64, dim), grown("maxs", np.float64, dim)
-        self.centres = grown("centres", np.float64, dim)
-        self.halves = grown("halves", np.float64, dim)
-        self._places = grown("_places", np.float64, dim)
-        self._sizes = grown("_sizes", np.float64, dim)
-        self._offsets = grown("_offsets", np.float64, dim)
-        self._owners = grown("_owners", np.float64, 1)
-        self._rises, self._lines = grown("_rises", np.float64, dim), grown("_lines", np.float64, 3)
-        columns = (
-            self._places, self._sizes, self._offsets, self._owners, self._rises, self._lines,
-        )  # fmt: skip
-        for n, kind in enumerate(self._kinds):
-            column = columns[min(n, 5)].data  # kinds without numbers use no column
-            kind.bind(room, column, column)
-        boxes = self.centres, self.halves, self.mins, self.maxs
-        written = tuple(column.data for column in boxes)
-        self._finder.bind((self._places.data, self._sizes.data), written)
-        self.slopes.use_in(self.search, room)
-        self._free += range(room - 1, old - 1, -1)
-        self._room = room
-        self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data
+    @property
+    def boxes(self) -> Boxes:
+        """The boxes by row and the entities, as `search` takes them."""
+        views = self.table.views
+        return views.tight_min, views.tight_max, views.ids
 
     # -- comparison with the world --
 
@@ -192,19 +170,19 @@ class PresentBodies:
         if noted is None:
             noted = sorted({*self._row_of, *self._world.ids()})
         newcomers, changed, gone, unchanged = backend.kernels.entity_rows.compare_entities(
-            noted, entities, seen.dead, self._row_of, self._kinds, self._n_cached.data
+            noted, entities, seen.dead, self._row_of, self._kinds, self.table.views.n_cached
         )
         seen.keep(unchanged)
         self._release(gone)
-        if len(newcomers) > len(self._free):
-            self._make_room(2 * self._room + len(newcomers))
-        rows = [self._free.pop() for _ in newcomers]
-        self.ids[rows], self._is_known[rows] = newcomers, True
+        if self.table.bodies.make_room(len(newcomers)):
+            self._bind()
+        rows: list[int] = self.table.bodies.allocate(newcomers).tolist()
+        self.table.slope[rows] = 0
         self._row_of.update(zip(newcomers, rows, strict=True))
         rows += [self._row_of[entity] for entity in changed]
         found = [entities[entity] for entity in (*newcomers, *changed)]
         self._file(rows, found)
-        self._rows = np.flatnonzero(self._is_known)
+        self._rows = np.flatnonzero(self.table.n_cached != 0)
         has = self._has[self._rows]
         is_fixed = (has & Has.FIXED != 0) & (has & (Has.VELOCITY | Has.GROWTH | Mark.ATTACHED) == 0)
         self._watched = self._enabled(self._rows[~is_fixed])
@@ -219,7 +197,7 @@ class PresentBodies:
     def _slopes_among(self, rows: list[int]) -> list[int]:
         """Return the rows of bodies that are slopes, or were at the last update."""
         among = np.array(rows, np.int64)
-        slopes = among[(self._has[among] & Mark.SLOPE != 0) | (self.slopes.rows[among] >= 0)]
+        slopes = among[(self._has[among] & self._rise.mark != 0) | (self.table.slope[among] != 0)]
         found: list[int] = slopes.tolist()
         return found
 
@@ -229,27 +207,51 @@ class PresentBodies:
         if sloped:
             odd = Has.VELOCITY | Has.GROWTH | Mark.ATTACHED
             are_plain = (self._has[sloped] & odd == 0) & (not self._registry.sweeps)
-            ids = self.ids[sloped].tolist()
-            self.slopes.shape(self._world, sloped, ids, self.halves[sloped], are_plain.tolist())
+            for row, is_plain in zip(sloped, are_plain.tolist(), strict=True):
+                self._shape_one(row, is_plain)
+
+    def _shape_one(self, row: int, is_plain: bool) -> None:
+        """Read the shape of a slope; one that the step would take for a box is a box.
+
+        A plain one is certainly not dynamic, attached or growing.
+        """
+        table, entity = self.table, int(self.table.ids[row])
+        has_slope = bool(self._has[row] & self._rise.mark) and table.half[row].all()
+        if not has_slope or (not is_plain and self._is_box(entity)):
+            table.slope[row] = 0
+            return
+        rise, heights = (
+            getattr(table.views, kind.columns[0]) for kind in (self._rise, self._heights)
+        )
+        table.bodies.rare.shape(row, rise, heights, self._registry.reader.rare_reader.up)
+
+    def _is_box(self, entity: int) -> bool:
+        """Return whether a body with a `Slope` is dynamic, attached, or grows."""
+        if self._world.component(entity, Attached) is not None:
+            return True
+        kind = self._registry.components.vector("growth", self.table.dim)
+        growth: Any = self._world.component(entity, kind.kind)
+        if growth is not None and any(getattr(growth, name) for name in kind.names):
+            return True
+        return self._presence.read(self._world, entity).dynamic
 
     def _file(self, rows: list[int], found: list[Any]) -> None:
         """Register components of bodies, a dict by type for each row."""
-        n_cached, has = self._n_cached.data, self._has.data
-        self._kernels.cache_bodies(self._kinds, rows, found, n_cached, has)
+        n_cached = self.table.views.n_cached
+        self._kernels.cache_bodies(self._kinds, rows, found, n_cached, self._has.data)
 
     def _release(self, gone: list[int]) -> None:
         """Free the rows of entities that are no longer bodies."""
         rows = [self._row_of.pop(entity) for entity in gone]
         self._file(rows, [{}] * len(rows))
-        self._is_known[rows] = self._is_in[rows] = False
+        self._is_in[rows] = False
         self._tree.drop_many(np.array(rows, np.int64).data)
-        self.slopes.forget(rows)
-        self._free += rows
+        self.table.bodies.spare += rows
 
     def _read_all(self, rows: Longs) -> list[int]:
         """Read some bodies and all attached boxes; return the rows of the changed ones."""
         changed = self._read(self._position, self._extents, rows)
-        slopes = rows[self._has[rows] & Mark.SLOPE != 0]
+        slopes = rows[self._has[rows] & self._rise.mark != 0]
         if len(slopes):
             changed += self._read(self._rise, self._heights, slopes)
         if len(self._attached):
@@ -261,7 +263,7 @@ class PresentBodies:
 
     def _find_owners(self) -> None:
         """Look up the rows of the owners of attached boxes, -1 for none."""
-        owners = self._owners[self._attached, 0].tolist()
+        owners = self.table.seen_owner[self._attached, 0].tolist()
         self._owner_rows = np.array([self._row_of.get(owner, -1) for owner in owners], np.int64)
 
     def _read(self, first: Any, second: Any, rows: Longs) -> list[int]:
@@ -270,7 +272,9 @@ class PresentBodies:
             changed: list[int] = self._kernels.find_changed(first, second, rows.data)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             rules = self._registry.checks.rules
-            for entity, row in sorted(zip(self.ids[rows].tolist(), rows.tolist(), strict=True)):
+            for entity, row in sorted(
+                zip(self.table.ids[rows].tolist(), rows.tolist(), strict=True)
+            ):
                 held = {kind.type: kind.items[row] for kind in (first, second)}
                 if wrong := find_no_number(rules, entity, held.get):
                     raise wrong from error
@@ -291,18 +295,19 @@ class PresentBodies:
         owners, boxes = self._owner_rows[moved], boxes[moved]
         sound = self._find_boxes(boxes)
         sound &= (owners >= 0) & self._is_in[owners] & (self._has[owners] & Mark.ATTACHED == 0)
-        sound &= (np.abs(self._offsets[boxes]) <= LARGEST).all(axis=1)  # not so for nan
+        offsets = self.table.seen_offset
+        sound &= (np.abs(offsets[boxes]) <= LARGEST).all(axis=1)  # not so for nan
         found = boxes[sound]
-        centres = self.centres[owners[sound]] + self._offsets[found]
-        self.centres[found] = self._domain.into_world(centres)
-        self.mins[found] = self.centres[found] - self.halves[found]
-        self.maxs[found] = self.centres[found] + self.halves[found]
+        centres = self.table.centre[owners[sound]] + offsets[found]
+        self.table.centre[found] = self._domain.into_world(centres)
+        self.table.tight_min[found] = self.table.centre[found] - self.table.half[found]
+        self.table.tight_max[found] = self.table.centre[found] + self.table.half[found]
         self._put_in_tree(boxes, sound)
 
     def _find_boxes(self, rows: Longs) -> NDArray[np.bool_]:
         """Compute the boxes of bodies; return which of them have valid numbers."""
         registry, sound = self._registry, np.ones(len(rows), np.int8)
-        ids = self.ids[rows]
+        ids = self.table.ids[rows]
         if len(rows) < _FEW:
             seen = np.array([registry.row_of.get(entity, -1) for entity in ids.tolist()], np.int64)
         else:
@@ -318,7 +323,7 @@ class PresentBodies:
             self._tree.drop_many(rows[~sound].data)
             rows = rows[sound]
         if len(rows):
-            still, (mins, maxs, _) = np.zeros((0, self._dim)), self.boxes
+            still, (mins, maxs, _) = np.zeros((0, self.table.dim)), self.boxes
             self._tree.renew(rows.data, mins, maxs, still.data, True, 0.0, 0.0)
 
     # -- which bodies there are --
@@ -346,7 +351,7 @@ class PresentBodies:
         mine = self._owner_rows[self._attached == row]
         owner = int(mine[0]) if len(mine) else row
         together = [owner, *self._attached[self._owner_rows == owner].tolist()]
-        return [int(self.ids[other]) for other in together if other not in (row, -1)]
+        return [int(self.table.ids[other]) for other in together if other not in (row, -1)]
 
     @property
     def rows(self) -> Longs:
@@ -361,14 +366,14 @@ class PresentBodies:
 
     def filters(self) -> Longs:
         """Return categories, mask and group by row, int64 (room, 3)."""
-        numbers = np.tile(np.array(filter_numbers(None), np.int64), (self._room, 1))
+        numbers = np.tile(np.array(filter_numbers(None), np.int64), (len(self._is_in), 1))
         for row, its in self._components_of(Filter):
             numbers[row] = filter_numbers(its)
         return numbers
 
     def sensors(self) -> NDArray[np.bool_]:
         """Return by row which bodies are sensors, bool (room,)."""
-        found = np.zeros(self._room, np.bool_)
+        found = np.zeros(len(self._is_in), np.bool_)
         for kind in (Sensor, Attached):
             found[[row for row, _ in self._components_of(kind)]] = True
         return found

@@ -80,37 +80,27 @@ class BoxFinder:
 
     Parameters
     ----------
-    bodies : Bodies
-        The bodies of the steps.
+    here, bodies : Bodies
+        The bodies as they are now, and those of the steps.
     units : sync.units.Units
         The meaning of the numbers of custom components.
     makers, seen_makers : tuple of ComponentBinding
         The two components that make a body, as registered here and for the steps.
     """
 
+    here: Bodies
     bodies: Bodies
     makers: tuple
     seen_makers: tuple
     leans: cython.double[3]
     halves_per_size: cython.double
-    places: cython.double[:, ::1]
-    sizes: cython.double[:, ::1]
-    centres: cython.double[:, ::1]
-    halves: cython.double[:, ::1]
-    mins: cython.double[:, ::1]
-    maxs: cython.double[:, ::1]
 
-    def __init__(self, bodies: Bodies, units, makers: tuple, seen_makers: tuple) -> None:
-        self.bodies = bodies
+    def __init__(self, here: Bodies, bodies: Bodies, units, makers: tuple, seen_makers: tuple):
+        self.here, self.bodies = here, bodies
         self.makers, self.seen_makers = makers, seen_makers
         self.halves_per_size = units.halves
         for k, lean in enumerate(units.leans):
             self.leans[k] = lean
-
-    def bind(self, read: tuple, written: tuple) -> None:
-        """Read places and sizes, and write centres, halves, mins and maxs: float64 (room, dim)."""
-        self.places, self.sizes = read
-        self.centres, self.halves, self.mins, self.maxs = written
 
     def find(
         self,
@@ -144,8 +134,8 @@ class BoxFinder:
         b: Bodies = self.bodies
 
         for k in range(b.dim):
-            size: cython.double = self.sizes[i, k]
-            if not (-LARGEST <= self.places[i, k] <= LARGEST and 0.0 <= size <= LARGEST):
+            size: cython.double = self.here.seen_size[i, k]
+            if not (-LARGEST <= self.here.seen_place[i, k] <= LARGEST and 0.0 <= size <= LARGEST):
                 return False
             if b.wraps and b.width[k] > 0.0 and size / self.halves_per_size > b.width[k] / 2.0:
                 return False
@@ -158,7 +148,10 @@ class BoxFinder:
         if s < 0 or b.news[s] != 0 or b.quarantined[s] != 0:
             return False
         for k in range(b.dim):
-            if b.seen_place[s, k] != self.places[i, k] or b.seen_size[s, k] != self.sizes[i, k]:
+            if (
+                b.seen_place[s, k] != self.here.seen_place[i, k]
+                or b.seen_size[s, k] != self.here.seen_size[i, k]
+            ):
                 return b.has[s] & Has.FIXED != 0 and s not in asked and self._is_cached(i, s)
         return True
 
@@ -177,19 +170,19 @@ class BoxFinder:
         b: Bodies = self.bodies
 
         for k in range(b.dim):
-            self.centres[i, k] = b.seen_centre[s, k]
-            self.halves[i, k] = b.seen_half[s, k]
-            self.mins[i, k] = b.tight_min[s, k]
-            self.maxs[i, k] = b.tight_max[s, k]
+            self.here.centre[i, k] = b.seen_centre[s, k]
+            self.here.half[i, k] = b.seen_half[s, k]
+            self.here.tight_min[i, k] = b.tight_min[s, k]
+            self.here.tight_max[i, k] = b.tight_max[s, k]
 
     def _convert(self, i: cython.Py_ssize_t) -> cython.void:
         """Compute the box from the numbers."""
         b: Bodies = self.bodies
 
         for k in range(b.dim):
-            half: cython.double = self.sizes[i, k] / self.halves_per_size
-            centre: cython.double = self.places[i, k] - self.leans[k] * half
+            half: cython.double = self.here.seen_size[i, k] / self.halves_per_size
+            centre: cython.double = self.here.seen_place[i, k] - self.leans[k] * half
             if b.wraps:
                 centre = b.into_world(k, centre)
-            self.centres[i, k], self.halves[i, k] = centre, half
-            self.mins[i, k], self.maxs[i, k] = centre - half, centre + half
+            self.here.centre[i, k], self.here.half[i, k] = centre, half
+            self.here.tight_min[i, k], self.here.tight_max[i, k] = centre - half, centre + half

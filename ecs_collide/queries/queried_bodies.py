@@ -62,7 +62,7 @@ class QueriedBodies:
         world.require_current()
         refuse_within_step(caller, state.is_stepping)
         updated, self._updated = self._updated, None  # discarded if the update is cut short
-        if updated is None or updated.slopes.up != self._registry.up:
+        if updated is None or updated.up != self._registry.up:
             updated = PresentBodies(world, self._registry, self._presence, state.dim, self._domain)
         updated.refresh(self._moment is not state.moment)
         self._updated, self._moment = updated, state.moment
@@ -136,7 +136,7 @@ class QueriedBodies:
             return self.present.search
         if self._searched is not self._state.timeline:
             self._search = search_of(self._domain, *self._state.trees)
-            self._search.use_slopes(self._registry.table.bodies, None)
+            self._search.use_slopes(self._registry.table.bodies)
             self._searched = self._state.timeline
         return self._search
 
@@ -144,8 +144,7 @@ class QueriedBodies:
     def slopes(self) -> tuple[Any, Callable[[int], int]]:
         """The kernel that measures slopes, and a function that returns the row of an entity in it."""
         if self.present is not None:
-            rows, row = self.present.slopes.rows, self.present.row
-            return self.present.slopes.kernel, lambda id: int(rows[row(id)]) if row(id) >= 0 else -1
+            return self.present.slopes, self.present.row
         return self._state.timeline.step.slopes, lambda id: self._registry.row_of.get(id, -1)
 
     @property
@@ -254,7 +253,7 @@ class QueriedBodies:
         """Return the rows of all bodies, and their entities."""
         if self.present is not None:
             rows = self.present.rows
-            return rows, self.present.ids[rows]
+            return rows, self.present.table.ids[rows]
         return self._registry.rows, self._registry.entities
 
     # -- existence --
@@ -277,7 +276,7 @@ class QueriedBodies:
             return self._presence.gone_rows(world)
         if self.present.is_current():
             return ()
-        is_there, ids = self._is_body_now(world), self.present.ids
+        is_there, ids = self._is_body_now(world), self.present.table.ids
         return tuple(row for row in self.present.rows.tolist() if not is_there(int(ids[row])))
 
     def no_body(self, entity: int) -> KeyError:

@@ -143,9 +143,6 @@ class Search:
     sweeper: Sweeper
     slopes: Slopes  # of the items, with `knows_slopes`
     knows_slopes: cython.bint
-    # the row of each item in the table of bodies, -1 for none, if items are not such rows
-    slope_rows: cython.longlong[::1]
-    has_slope_rows: cython.bint
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
@@ -184,14 +181,9 @@ class Search:
         self.best = KBestHeap()
         self.excluded = zeros(BYTE, 0)
 
-    def use_slopes(self, bodies: Bodies, rows) -> Slopes:
-        """Treat the slopes among the items as such; return the object that measures them.
-
-        `rows`, int64, has the row of each item in `bodies`, -1 for a box; None if items are rows.
-        """
+    def use_slopes(self, bodies: Bodies) -> Slopes:
+        """Treat the slopes among the items, rows of bodies, as such; return what measures them."""
         self.slopes = Slopes(bodies)
-        self.has_slope_rows = rows is not None
-        self.slope_rows = zeros(LONG, 0) if rows is None else rows
         self.knows_slopes = True
         return self.slopes
 
@@ -210,8 +202,7 @@ class Search:
         """
         if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
             return False
-        row: cython.Py_ssize_t = self.slope_rows[item] if self.has_slope_rows else item
-        return self.slopes.relate(row, self.low, self.high, mins, maxs, p)
+        return self.slopes.relate(item, self.low, self.high, mins, maxs, p)
 
     def search(self, query: tuple, excluded, boxes: tuple) -> object:
         """Return the first results of a query, by key, then id.

@@ -48,9 +48,9 @@ class WrappedSearch:
         self._trees = trees
         self._dim = len(domain.widths)
 
-    def use_slopes(self, bodies: Any, rows: Any) -> Any:
+    def use_slopes(self, bodies: Any) -> Any:
         """Treat the slopes among the bodies as such, as the kernel's `Search` does."""
-        return self._search.use_slopes(bodies, rows)
+        return self._search.use_slopes(bodies)
 
     # -- which images --
 

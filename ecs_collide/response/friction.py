@@ -243,9 +243,7 @@ class CoulombFriction:
 
     def take(self, c: cython.Py_ssize_t) -> cython.bint:
         """Make contact `c` the current impact; return whether a rider may land."""
-        self.impact.take_side(
-            self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign
-        )
+        self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
         for n in range(2):
             self.impact.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
         return self.contacts[c].lands

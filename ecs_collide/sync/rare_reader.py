@@ -179,7 +179,7 @@ class RareReader:
                 is_along: cython.bint = abs(t.carries[i]) != k + 1
                 t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
         if self._has(i, self.rise):
-            self._shape(i)
+            t.shape(i, self.rise.seen, self.heights.seen, self.up)
         self._find_pull(i)
         if self._has(i, self.dominance) and self.dominance.allows(i, VALUE):
             c.rank[i] = 2 * int(self.dominance.seen[i, VALUE]) + (self.dominance.seen[i, 1] == 1.0)
@@ -214,22 +214,3 @@ class RareReader:
                     t.acceleration[i, k] = 0.0
         for k in range(t.dim):
             t.any_acceleration |= t.acceleration[i, k] != 0.0
-
-    def _shape(self, i: cython.Py_ssize_t) -> cython.void:
-        """Fill the columns of a body with a `Slope`; it is a box if its numbers make no slope."""
-        t: RareColumns = self.rare
-        side: cython.int = side_of(self.rise.seen, i)
-        up: cython.int = self.up
-        low: cython.double = self.heights.seen[i, 0]
-        high: cython.double = self.heights.seen[i, 1]
-
-        if self.heights.seen[i, 2] == 1.0:  # a ceiling is a floor upside down
-            side, up = -side, -up
-            low, high = 1.0 - high, 1.0 - low
-        if abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
-            side = 0
-        t.slope[i] = side
-        t.slope_top[i] = up
-        t.slope_low[i] = low
-        t.slope_high[i] = high
-        t.any_slope |= side != 0

@@ -452,7 +452,10 @@ def test_update_after_changes_finds_what_a_first_look_at_the_world_finds(seed, w
         first.refresh(False)
         boxes = [
             {
-                int(each.ids[row]): (each.mins[row].tolist(), each.maxs[row].tolist())
+                int(each.table.ids[row]): (
+                    each.table.tight_min[row].tolist(),
+                    each.table.tight_max[row].tolist(),
+                )
                 for row in each.rows.tolist()
             }
             for each in (updated, first)
