@@ -12,6 +12,7 @@ from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import LOW_31_BITS
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.faces import overlap
 
 # The columns of an array of pairs.
 FIRST = 0
@@ -313,6 +314,24 @@ class PairTable:
     def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the displacement of the second body's image on an axis."""
         return self.offset[p, k] if self.wraps else 0.0
+
+    def width_at(
+        self, p: cython.Py_ssize_t, axis: cython.int, t: cython.double, b: Bodies
+    ) -> cython.double:
+        """Return the width at time `t` of the faces with a normal along `axis`, in 3D the area."""
+        i: cython.Py_ssize_t = self.at[p].first
+        j: cython.Py_ssize_t = self.at[p].second
+        width: cython.double = 1.0
+
+        for k in range(b.dim):
+            if k != axis:
+                width *= overlap(
+                    b.centre_at(i, k, t),
+                    b.half_at(i, k, t),
+                    b.centre_at(j, k, t) + self.offset_of(p, k),
+                    b.half_at(j, k, t),
+                )
+        return width
 
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
         """Mark all bodies that have a pair with `row`, and unmark all others."""

@@ -30,6 +30,15 @@ def face_velocity(
     return velocity
 
 
+def overlap(
+    one: cython.double, half: cython.double, other: cython.double, other_half: cython.double
+) -> cython.double:
+    """Return the width that two boxes share on an axis, by their centres and half sizes, or 0."""
+    high: cython.double = min(one + half, other + other_half)
+
+    return max(0.0, high - max(one - half, other - other_half))
+
+
 def belt_velocity(
     b: Bodies, i: cython.Py_ssize_t, side: cython.int, slants: cython.bint, k: cython.int
 ) -> cython.double:

@@ -6,7 +6,7 @@ its carrier, and its *own* velocity is kept beside it.  Between steps its `Veloc
 
     start of a step          v = own + carrier         before the paths are computed
     landing within it        v = own + carrier         from that instant
-    a turn of the rider      own by the rule below     v is what the impact has made of it
+    a turn of the rider      own by the rule below     v is what the instant has made of it
     a turn of the carrier    v = own + carrier         at that instant: riders are *led*
     end of the step          v = own                   after the contacts are found
     before the next step     own = own + subtracted    if the rider has lost its carrier
@@ -16,6 +16,10 @@ carrier, and always along the normal, its own velocity becomes v - c.  Otherwise
 the way.  It blocks the carrier's part first, as far as it must, and own stays if it lies between
 v - c and v.  If not, own becomes the number of that interval nearest to 0.  So nobody gains speed,
 and a rider without own speed has none afterwards.  The next step adds the whole of c again.
+
+A body on several carriers that are equally fast along the normal, such as two belts, moves along
+them at the mean of their velocities by the widths of the contacts.  The widths count when a step
+begins, or when the body lands; within a step it follows the widest one.
 
 A dynamic carrier carries along its face.  Along the normal it passes on only what its own carrier
 adds to it, so that it feels the weight of its riders.
@@ -31,9 +35,10 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING
+from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.faces import face_velocity
+from ecs_collide.motion.faces import face_velocity, overlap
 from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
@@ -41,7 +46,9 @@ from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.product_sum import error_of_product, error_of_sum
 from ecs_collide.response.solver import Solver
 
 SAME_SPEED = 2.0**-24  # of the speeds of a rider: velocities that differ by less are the same
@@ -56,6 +63,16 @@ class RiderTable:
     side: cython.schar[::1]  # (n_rows,): the code of the carrying face
     slants: cython.schar[::1]  # (n_rows,): whether that face is the line of a slope
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
+    # of a rider's widest carrier: the velocity by which it alone would carry, the contact, as in
+    # `Carriers._offer`, and if others count, its width
+    alone: cython.double[:, ::1]
+    contact: cython.longlong[::1]
+    width: cython.double[::1]
+    # (n_rows,): 1 if other carriers count, and 2 << k if their velocities differ on axis k
+    # (n_rows, 2 dim + 2): then the sums of all widths times velocities, and of the widths, each
+    # with the sum of its rounding errors behind it
+    is_shared: cython.schar[::1]
+    sums: cython.double[:, ::1]
     # (n_rows, dim): a rider's velocity in the world at the end of the last step, less its own
     # velocity: `carrier_velocity`, or less if it was held back
     subtracted: ReadOnly[cython.double[:, ::1]]
@@ -67,6 +84,11 @@ class RiderTable:
         self.side = zeros(BYTE, 1)
         self.slants = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
+        self.alone = zeros(DOUBLE, 1, dim)
+        self.contact = zeros(LONG, 1)
+        self.width = zeros(DOUBLE, 1)
+        self.is_shared = zeros(BYTE, 1)
+        self.sums = zeros(DOUBLE, 1, 2 * dim + 2)
         self.subtracted = zeros(DOUBLE, 1, dim)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -76,6 +98,11 @@ class RiderTable:
         self.side = grown(self.side, n_rows)
         self.slants = grown(self.slants, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
+        self.alone = grown(self.alone, n_rows)
+        self.contact = grown(self.contact, n_rows)
+        self.width = grown(self.width, n_rows)
+        self.is_shared = grown(self.is_shared, n_rows)
+        self.sums = grown(self.sums, n_rows)
         self.subtracted = grown(self.subtracted, n_rows)
 
     def put(
@@ -88,6 +115,31 @@ class RiderTable:
         self.carrier[i] = j
         self.side[i] = side
         self.slants[i] = slants
+
+    def add_product(
+        self, i: cython.Py_ssize_t, k: cython.int, a: cython.double, b: cython.double
+    ) -> cython.void:
+        """Add a * b to a sum of a rider, in twice the precision, so that no order counts."""
+        product: cython.double = a * b
+        total: cython.double = self.sums[i, 2 * k] + product
+
+        self.sums[i, 2 * k + 1] += error_of_sum(self.sums[i, 2 * k], product, total)
+        self.sums[i, 2 * k + 1] += error_of_product(a, b, product)
+        self.sums[i, 2 * k] = total
+
+    def find_means(self) -> cython.void:
+        """Find the velocities with which several carriers carry their riders."""
+        dim: cython.Py_ssize_t = self.alone.shape[1]
+
+        for n in range(self.n):
+            i: cython.Py_ssize_t = self.riders[n]
+            width: cython.double = 0.0
+            if self.is_shared[i] > 1:
+                width = self.sums[i, 2 * dim] + self.sums[i, 2 * dim + 1]
+            for k in range(dim):
+                if width > 0.0 and self.is_shared[i] & (2 << k):
+                    total: cython.double = self.sums[i, 2 * k] + self.sums[i, 2 * k + 1]
+                    self.carrier_velocity[i, k] = total / width
 
     def normal_of(self, i: cython.Py_ssize_t) -> cython.int:
         """Return the axis of the normal of the face that carries a rider."""
@@ -103,6 +155,7 @@ class Carriers:
     contacts: ContactsInStep
     clusters: Clusters
     impact: ImpactState
+    friction: CoulombFriction
     n_rows: cython.Py_ssize_t
     # whether the game moves the bodies; then the game also sets velocities along a face
     sweeps: Public[cython.bint]
@@ -115,6 +168,10 @@ class Carriers:
     own: cython.double[:, ::1]
     blocked: cython.double[:, ::1]
     kick: cython.double[:, ::1]
+    # (n_rows, 3 dim): these three before the turns of an instant, and (n_rows,): its number; thus
+    # the order of the turns does not count
+    first: cython.double[:, ::1]
+    first_in: cython.longlong[::1]
     # (n_rows,): the riders of a body are a list: the last one, the one before and after in the
     # list, or -1.  The first is valid if `listed_in` is `ride`, the number of this step
     head: cython.longlong[::1]
@@ -131,6 +188,7 @@ class Carriers:
         self.contacts = contacts
         self.clusters = solver.clusters
         self.impact = solver.impact
+        self.friction = solver.friction
         self.n_rows = 1
         self.now = RiderTable(bodies.dim)
         self.before = RiderTable(bodies.dim)
@@ -138,6 +196,8 @@ class Carriers:
         self.own = zeros(DOUBLE, 1, bodies.dim)
         self.blocked = zeros(DOUBLE, 1, bodies.dim)
         self.kick = zeros(DOUBLE, 1, bodies.dim)
+        self.first = zeros(DOUBLE, 1, 3 * bodies.dim)
+        self.first_in = zeros(LONG, 1)
         self.head = nones(1)
         self.before_in_list = nones(1)
         self.next_in_list = nones(1)
@@ -152,6 +212,8 @@ class Carriers:
             self.own = grown(self.own, n_rows)
             self.blocked = grown(self.blocked, n_rows)
             self.kick = grown(self.kick, n_rows)
+            self.first = grown(self.first, n_rows)
+            self.first_in = grown(self.first_in, n_rows)
             self.head = grown(self.head, n_rows)
             self.before_in_list = grown(self.before_in_list, n_rows)
             self.next_in_list = grown(self.next_in_list, n_rows)
@@ -190,13 +252,16 @@ class Carriers:
         old: RiderTable = self.before
 
         self._clear(new)
-        for n in range(self.contacts.rows.n):
+        for n in range(rows.n):
             if rows.at[n].kind == SOLID:
                 # The normal points from the second body to the first.
                 side: cython.int = rows.face(n)
                 slants: cython.bint = is_slanted(rows.at[n].sign)
-                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, slants, at_rest)
-                self._offer(new, old, rows.at[n].second, rows.at[n].first, -side, slants, at_rest)
+                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, slants, at_rest, n)
+                self._offer(
+                    new, old, rows.at[n].second, rows.at[n].first, -side, slants, at_rest, n
+                )
+        new.find_means()
         if new.n != old.n:
             return True
         for n in range(new.n):
@@ -217,28 +282,120 @@ class Carriers:
         side: cython.int,
         slants: cython.bint,
         at_rest: cython.bint,
+        contact: cython.Py_ssize_t,
     ) -> cython.void:
         """Make body i a rider of j in `new` if this side of j carries best of all so far.
 
-        The best carrier moves fastest towards the rider; of equal ones, it comes first in space.
-        `old` has the riders that carry others, and `at_rest` is that of `find_riders`.
+        The best carrier moves fastest towards the rider.  If several sides of the rider have one,
+        a face comes before a slope, then the highest axis.  Of one side the widest is the best, and
+        its equals count in the mean.  `old` has the riders that carry others, and `at_rest` is that
+        of `find_riders`.  `contact` is a contact between steps, or -1 less a pair.
         """
-        b: Bodies = self.bodies
-        known: cython.Py_ssize_t = new.carrier[i]
-        k: cython.int = abs(side) - 1
-        sign: cython.int = 1 if side > 0 else -1
-
-        if not b.dynamic[i] or not self._carries(old, j, side):
+        if not self.bodies.dynamic[i] or not self._carries(old, j, side):
             return
-        if known >= 0:
-            along: cython.double = sign * self._find_velocity(old, i, j, side, slants, k, at_rest)
-            best: cython.double = new.carrier_velocity[i, new.normal_of(i)]
-            best *= 1 if new.side[i] > 0 else -1
-            if along < best or (along == best and not b.precedes(j, known)):
-                return
+        lead: cython.double = 1.0
+
+        if new.carrier[i] >= 0:
+            lead = self._find_velocity(old, i, j, side, slants, abs(side) - 1, at_rest)
+            lead = (lead if side > 0 else -lead) - self._speed_of_carrier(new, i)
+            if lead == 0.0:
+                lead = new.slants[i] - slants
+            if lead == 0.0:
+                lead = abs(side) - abs(new.side[i])
+            if lead == 0.0:
+                lead = side - new.side[i]
+        if lead > 0.0:
+            new.is_shared[i] = 0
+        elif lead < 0.0 or not self._share(new, old, i, j, at_rest, contact):
+            return
         new.put(i, j, side, slants)
+        new.contact[i] = contact
+        for k in range(self.bodies.dim):
+            new.alone[i, k] = self._find_velocity(old, i, j, side, slants, k, at_rest)
+            new.carrier_velocity[i, k] = new.alone[i, k]
+
+    def _speed_of_carrier(self, ride: RiderTable, i: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the carrier of a rider moves towards it."""
+        speed: cython.double = ride.alone[i, ride.normal_of(i)]
+
+        return speed if ride.side[i] > 0 else -speed
+
+    def _share(
+        self,
+        new: RiderTable,
+        old: RiderTable,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        at_rest: cython.bint,
+        contact: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Add another carrier of this side to the means of a rider; return whether it is the widest.
+
+        Of equal ones it is the first in space.
+        """
+        dim: cython.int = self.bodies.dim
+        known: cython.Py_ssize_t = new.carrier[i]
+        axis: cython.int = new.normal_of(i)
+        width: cython.double = self._width_of(contact, i, axis)
+
+        if new.is_shared[i] == 0:
+            new.is_shared[i] = 1
+            new.width[i] = self._width_of(new.contact[i], i, axis)
+            for n in range(2 * dim + 2):
+                new.sums[i, n] = 0.0
+            for k in range(dim):
+                new.add_product(i, k, new.width[i], new.alone[i, k])
+            new.add_product(i, dim, new.width[i], 1.0)
+        new.add_product(i, dim, width, 1.0)
+        for k in range(dim):
+            speed: cython.double = self._find_velocity(
+                old, i, j, new.side[i], new.slants[i], k, at_rest
+            )
+            new.add_product(i, k, width, speed)
+            if speed != new.alone[i, k]:
+                new.is_shared[i] |= 2 << k
+        if width < new.width[i] or (width == new.width[i] and not self.bodies.precedes(j, known)):
+            return False
+        new.width[i] = width
+        return True
+
+    def _width_of(
+        self, contact: cython.Py_ssize_t, i: cython.Py_ssize_t, axis: cython.int
+    ) -> cython.double:
+        """Return the width of a contact, as in `_offer`, of body i with a normal along `axis`."""
+        b: Bodies = self.bodies
+        rows: ContactRows = self.contacts.rows
+        width: cython.double = 1.0
+
+        if contact < 0:
+            return self.contacts.pairs.width_at(-1 - contact, axis, self.step.now, b)
+        j: cython.Py_ssize_t = rows.partner(contact, i)
         for k in range(b.dim):
-            new.carrier_velocity[i, k] = self._find_velocity(old, i, j, side, slants, k, at_rest)
+            if k != axis:
+                offset: cython.double = widths_of(rows.at[contact].image, k) * b.width[k]
+                offset = offset if i == rows.at[contact].first else -offset
+                width *= overlap(
+                    b.centre[i, k], b.half[i, k], b.centre[j, k] + offset, b.half[j, k]
+                )
+        return width
+
+    def _offer_pair(
+        self,
+        new: RiderTable,
+        i: cython.Py_ssize_t,
+        p: cython.Py_ssize_t,
+        axis: cython.int,
+        sign: cython.int,
+    ) -> cython.void:
+        """Offer the partner of body i in a pair to it as a carrier, at this instant.
+
+        `axis` and `sign` are those of the normal of the pair.
+        """
+        away: cython.bint = (sign > 0) == (self.contacts.pairs.at[p].first == i)
+        side: cython.int = (axis + 1) * (1 if away else -1)
+        j: cython.Py_ssize_t = self.contacts.pairs.partner(p, i)
+
+        self._offer(new, self.rode, i, j, side, is_slanted(sign), False, -1 - p)
 
     def _carries(self, ride: RiderTable, j: cython.Py_ssize_t, side: cython.int) -> cython.bint:
         """Return whether a side of body j carries: its own, or that of a rider in `ride`."""
@@ -381,12 +538,14 @@ class Carriers:
 
     def _turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Give a rider its own velocity plus its carrier's on an axis."""
+        self.first_in[i] = -1
         self.blocked[i, k] = 0.0
         self.kick[i, k] = self.clusters.kick_of(i, k)
         self.clusters.turn_alone(i, k, self.own[i, k] + self.rode.carrier_velocity[i, k])
 
     def note_fall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Start the path of a rider that falls on an axis: gravity acts on its own velocity."""
+        self.first_in[i] = -1
         b: Bodies = self.bodies
 
         self.own[i, k] = self.clusters.gravity.chord_of(i, k, self.own[i, k])
@@ -396,15 +555,44 @@ class Carriers:
     @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body was a rider at the start of the step, or has landed since."""
-        return i < self.n_rows and self.rode.carrier[i] >= 0
+        return self._carrier_of(i) >= 0
+
+    @cython.inline
+    def _carrier_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the carrier of a body within the step, or -1."""
+        return self.rode.carrier[i] if i < self.n_rows else -1
 
     def settle(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the own velocity of a body, if it rides, after a third body has turned it."""
         if self.rides(i) and not self.bodies.on_hold[i]:
+            for k in range(self.bodies.dim):
+                if self.first_in[i] == self.clusters.instant:
+                    self.own[i, k] = self.first[i, 3 * k]
+                    self.blocked[i, k] = self.first[i, 3 * k + 1]
+                    self.kick[i, k] = self.first[i, 3 * k + 2]
+                else:
+                    self.first[i, 3 * k] = self.own[i, k]
+                    self.first[i, 3 * k + 1] = self.blocked[i, k]
+                    self.first[i, 3 * k + 2] = self.kick[i, k]
+            self.first_in[i] = self.clusters.instant
             self._settle(i, False)
 
-    def catch_up(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the own velocity of a body before an impact, and let it follow its carrier."""
+    def catch_up(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Find the own velocities of two bodies before an impact; let them follow their carriers.
+
+        A rider comes after its carrier.
+        """
+        if self.rode.n == 0:
+            return
+        if self._carrier_of(i) == j:
+            self._catch_up(j)
+            self._catch_up(i)
+        else:
+            self._catch_up(i)
+            self._catch_up(j)
+
+    def _catch_up(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find the own velocity of a body, and let it follow its carrier."""
         self.settle(i)
         if self.rides(i) and self._must_follow(i):
             self.lead(i)
@@ -415,8 +603,8 @@ class Carriers:
         s: Slopes = self.step.slopes
         held: cython.double = 0.0
 
-        if by_carrier:  # it may have turned, too
-            self._find_carrier_velocity(i)
+        if by_carrier:
+            self.first_in[i] = -1
         slants: cython.bint = rode.slants[i] and s.find(i, rode.carrier[i])
         if slants:
             held = self._held_along(i, by_carrier)
@@ -481,10 +669,12 @@ class Carriers:
 
     def _must_follow(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the carrier of a rider has got another velocity along its face."""
+        rode: RiderTable = self.rode
+
         return (
             not self.bodies.on_hold[i]
             and not self._is_as_fast_as(
-                i, self.rode.carrier[i], self.rode.side[i], self.rode.slants[i]
+                i, rode.carrier[i], rode.side[i], rode.slants[i], rode.alone
             )
             and self._is_riding(i)
         )
@@ -502,9 +692,14 @@ class Carriers:
         rode: RiderTable = self.rode
 
         for k in range(self.bodies.dim):
-            rode.carrier_velocity[i, k] = self._find_velocity(
+            alone: cython.double = self._find_velocity(
                 rode, i, rode.carrier[i], rode.side[i], rode.slants[i], k, False
             )
+            if rode.carrier_velocity[i, k] == rode.alone[i, k]:
+                rode.carrier_velocity[i, k] = alone
+            else:
+                rode.carrier_velocity[i, k] += alone - rode.alone[i, k]
+            rode.alone[i, k] = alone
 
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
@@ -537,13 +732,11 @@ class Carriers:
         self._clear(found)
         while p >= 0:
             if pairs.is_solid(p) and s.is_touching(p):
-                sign: cython.int = 1 if (s.sign > 0) == (pairs.at[p].first == i) else -1
-                side: cython.int = (s.axis + 1) * sign
-                slants: cython.bint = is_slanted(s.sign)
-                self._offer(found, self.rode, i, pairs.partner(p, i), side, slants, False)
+                self._offer_pair(found, i, p, s.axis, s.sign)
             p = pairs.next_of(p, i)
         if found.n == 0:
             return False
+        found.find_means()
         is_new: cython.bint = self.rode.carrier[i] != found.carrier[i]
         for k in range(self.bodies.dim):
             is_new |= self.rode.carrier_velocity[i, k] != found.carrier_velocity[i, k]
@@ -558,6 +751,7 @@ class Carriers:
         self._ride(i, found.carrier[i], found.side[i], found.slants[i])
         for k in range(self.bodies.dim):
             self.rode.carrier_velocity[i, k] = found.carrier_velocity[i, k]
+            self.rode.alone[i, k] = found.alone[i, k]
             self.clusters.turn_alone(i, k, before[n, k])
         for k in range(self.bodies.dim):
             self.own[i, k] = before[n, k]
@@ -566,36 +760,78 @@ class Carriers:
         for k in range(self.bodies.dim):
             self._turn(i, k)
 
-    def land(self) -> cython.void:
-        """Make a body of the solver's impact a rider if it has landed on the other."""
+    def meet(self, presses: cython.bint, lands: cython.bint) -> cython.void:
+        """Treat the bodies of the solver's impact as a rider and its carrier, if they are.
+
+        With `presses`, the impact has changed a rider's own velocity.  With `lands`, a body becomes
+        a rider of the other.
+        """
         m: ImpactState = self.impact
         side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
-        self._land_on(m.rows[0], m.rows[1], side)
-        self._land_on(m.rows[1], m.rows[0], -side)
+        for n in range(2):
+            i: cython.Py_ssize_t = m.rows[n]
+            j: cython.Py_ssize_t = m.rows[1 - n]
+            if self.bodies.dynamic[i] and self._carries(self.rode, j, side):
+                if presses:
+                    self._press_on(i, j, side)
+                if lands:
+                    self._land_on(i, j, side)
+            side = -side
+
+    def may_land(self) -> cython.bint:
+        """Return whether a body of the solver's impact may become a rider of the other."""
+        m: ImpactState = self.impact
+        side: cython.int = (m.axis + 1) * m.sign  # from second to first
+
+        for n in range(2):
+            i: cython.Py_ssize_t = m.rows[n]
+            j: cython.Py_ssize_t = m.rows[1 - n]
+            # A dynamic partner may carry it from this instant.
+            if (
+                self.bodies.dynamic[i]
+                and (self.bodies.dynamic[j] or self._carries(self.rode, j, side))
+                and not self._is_riding(i)
+            ):
+                return True
+            side = -side
+        return False
+
+    def _is_known(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    ) -> cython.bint:
+        """Return whether body i has ridden on this side of j, by the solver's normal."""
+        rode: RiderTable = self.rode
+
+        return (
+            rode.carrier[i] == j and rode.side[i] == side and rode.slants[i] == self.impact.slants
+        )
+
+    def _press_on(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    ) -> cython.void:
+        """Find the own velocity of body i if it rides on j, or on another that is as fast."""
+        if not self._is_riding(i):
+            return
+        if self._is_known(i, j, side):
+            self._find_carrier_velocity(i)  # it may have turned, too
+        elif not self._is_as_fast_as(i, j, side, self.impact.slants, self.rode.carrier_velocity):
+            return
+        self._settle(i, True)
 
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
-        """Make body i a rider of j from this instant, if this side of j carries.
+        """Make body i a rider of j from this instant.
 
-        A rider of a third body keeps its carrier.
+        A rider of a third body keeps its carrier.  Of several that it meets, the best one counts.
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
         slants: cython.bint = self.impact.slants
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
-
-        if not b.dynamic[i] or not self._carries(rode, j, side):
-            return
-        rides_on: cython.bint = rode.carrier[i] >= 0
-        riding: cython.bint = rides_on and self._is_riding(i)
-        is_known: cython.bint = (
-            rode.carrier[i] == j and rode.side[i] == side and rode.slants[i] == slants
-        )
         follows_line: cython.bint = slants and self._follows_line(i, j)
-        if riding and (is_known or self._is_as_fast_as(i, j, side, slants)):
-            self._settle(i, True)
-        if riding and (is_known or not follows_line):
+
+        if self._is_riding(i) and (self._is_known(i, j, side) or not follows_line):
             return
         if (
             sign * (b.motion_of(i, normal) - b.motion_of(j, normal))
@@ -603,17 +839,37 @@ class Carriers:
             > 0.0
         ):
             return  # it bounces
+        shares: cython.bint = self._find_best_met(i)
+        if shares and not (self.before.carrier[i] == j and self.before.side[i] == side):
+            return
+        rides_on: cython.bint = rode.carrier[i] >= 0
         self._ride(i, j, side, slants)
-        self._change_carrier(i, rides_on)
+        self._change_carrier(i, rides_on, shares)
         for k in range(b.dim):
             if k != normal or follows_line:
                 self._turn(i, k)
 
-    def _change_carrier(self, i: cython.Py_ssize_t, rides_on: cython.bint) -> cython.void:
+    def _find_best_met(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the best carrier of those that a body meets now; return whether it has several."""
+        pairs: PairTable = self.contacts.pairs
+        p: cython.Py_ssize_t = pairs.head_of(i)
+
+        self._clear(self.before)
+        while p >= 0:
+            if self.friction.has_met(p) and pairs.is_solid(p):
+                self._offer_pair(self.before, i, p, pairs.impact[p].axis, pairs.impact[p].sign)
+            p = pairs.next_of(p, i)
+        self.before.find_means()
+        return self.before.carrier[i] >= 0 and self.before.is_shared[i] != 0
+
+    def _change_carrier(
+        self, i: cython.Py_ssize_t, rides_on: cython.bint, shares: cython.bint
+    ) -> cython.void:
         """Find the velocity of a rider's new carrier, and its own beside it.
 
-        With `rides_on` it has had another carrier in this step.  Nothing changes on an axis if that
-        one was as fast, and if nothing has turned the rider since.
+        With `shares` it is the mean that `_find_best_met` has found.  With `rides_on` it has had
+        another carrier in this step.  Nothing changes on an axis if that one was as fast, and if
+        nothing has turned the rider since.
         """
         v: cython.double[:, ::1] = self.bodies.velocity
         stays: cython.int = 0
@@ -623,19 +879,28 @@ class Carriers:
             last: cython.double = self.own[i, k] + self.rode.carrier_velocity[i, k]
             if _without_rounding(v[i, k] - last, v[i, k], last) == 0.0:
                 stays |= 1 << k
+        for k in range(self.bodies.dim):
+            self.rode.carrier_velocity[i, k] = self.rode.alone[i, k] = 0.0
         self._find_carrier_velocity(i)
+        for k in range(self.bodies.dim if shares else 0):
+            self.rode.carrier_velocity[i, k] = self.before.carrier_velocity[i, k]
         for k in range(self.bodies.dim):
             last = self.own[i, k] + self.rode.carrier_velocity[i, k]
             if not stays & (1 << k) or _without_rounding(v[i, k] - last, v[i, k], last) != 0.0:
                 self.own[i, k] = self._own_of(self.rode, i, k)
 
     def _is_as_fast_as(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        side: cython.int,
+        slants: cython.bint,
+        last: cython.double[:, ::1],
     ) -> cython.bint:
-        """Return whether j carries i along its face, or its line, as fast as its carrier did."""
+        """Return whether j carries i along its face, or its line, as fast as `last`."""
         for k in range(self.bodies.dim):
             if (k != abs(side) - 1 or slants) and not self._is_as_fast(
-                i, k, self._find_velocity(self.rode, i, j, side, slants, k, False)
+                i, last[i, k], self._find_velocity(self.rode, i, j, side, slants, k, False), k
             ):
                 return False
         return True
@@ -643,10 +908,11 @@ class Carriers:
     def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has a carrier that it has not left within the step."""
         pairs: PairTable = self.contacts.pairs
+        j: cython.Py_ssize_t = self._carrier_of(i)
 
-        if self.rode.carrier[i] < 0:
+        if j < 0:
             return False
-        p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i])
+        p: cython.Py_ssize_t = pairs.find(i, j)
         if p < 0 or not pairs.has_contact(p):
             return False
         # One that parts now may have been pressed at the same instant.
@@ -694,12 +960,18 @@ class Carriers:
         self.find_riders(False)
         for n in range(self.now.n):
             i: cython.Py_ssize_t = self.now.riders[n]
-            stays: cython.bint = rode.carrier[i] == self.now.carrier[i]
+            # Of several that carry it, another one may have become the widest.
+            stays: cython.bint = rode.carrier[i] == self.now.carrier[i] or (
+                self.now.is_shared[i] != 0
+                and rode.side[i] == self.now.side[i]
+                and self._is_riding(i)
+            )
             for k in range(self.bodies.dim):
                 c: cython.double = self.now.carrier_velocity[i, k]
                 own: cython.double = self.own[i, k]
                 if rode.carrier[i] < 0 or not (
-                    (stays and k != self.now.normal_of(i)) or self._is_as_fast(i, k, c)
+                    (stays and k != self.now.normal_of(i))
+                    or self._is_as_fast(i, rode.carrier_velocity[i, k], c, k)
                 ):
                     own = self._own_of(self.now, i, k)
                 self.own[i, k] = own
@@ -712,14 +984,12 @@ class Carriers:
                 velocity[i, k] = self.own[i, k]
 
     def _is_as_fast(
-        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+        self, i: cython.Py_ssize_t, last: cython.double, velocity: cython.double, k: cython.int
     ) -> cython.bint:
         """Return whether a carrier's velocity is that of a rider's last one, but for rounding.
 
         The tiles of one lift are rounded one by one.
         """
-        last: cython.double = self.rode.carrier_velocity[i, k]
-
         return abs(velocity - last) <= SAME_SPEED * (abs(last) + abs(self.own[i, k]))
 
     def _own_of(self, ride: RiderTable, i: cython.Py_ssize_t, k: cython.int) -> cython.double:

@@ -29,6 +29,10 @@ from ecs_collide.response.impact_state import ImpactState
 
 KEPT_ROUNDING = 2.0**-50
 
+# Why a contact waits for the end of the normal parts.
+LANDS = 1
+RUBS = 2
+
 
 @cython.inline
 @struct
@@ -45,7 +49,7 @@ class Rubbing:
     # whether the normal part, and friction, may change each body: 1, 2, 3 for both
     pressed: cython.schar
     slides: cython.schar
-    lands: cython.schar  # whether one of the bodies may become a rider of the other
+    rides: cython.schar  # whether one of the bodies may be a rider of the other
 
 
 @cython.inline
@@ -82,6 +86,7 @@ class CoulombFriction:
     impact: ImpactState
     n: ReadOnly[cython.Py_ssize_t]  # number of contacts
     any_rubs: ReadOnly[cython.bint]  # whether one of them rubs
+    any_lands: ReadOnly[cython.bint]  # whether a body may become a rider by one of them
     n_rubbed: cython.Py_ssize_t
     contacts: cython.pointer[Rubbing]
     rubbed: cython.pointer[Rubbed]  # from 1
@@ -127,7 +132,7 @@ class CoulombFriction:
         for n in range(1, self.n_rubbed + 1):
             self.place_of[self.rubbed[n].row, self.rubbed[n].axis] = 0
         self.n = self.n_rubbed = 0
-        self.any_rubs = False
+        self.any_rubs = self.any_lands = False
 
     def friction_of(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair."""
@@ -168,10 +173,12 @@ class CoulombFriction:
         self.rubbed[at].kick = 0.0
         return at
 
-    def add(self, p: cython.Py_ssize_t, lands: cython.bint) -> cython.bint:
-        """Add the contact of the impact of pair `p`, once in an instant; return whether it rubs.
+    def add(self, p: cython.Py_ssize_t, rides: cython.bint, lands: cython.bint) -> cython.int:
+        """Add the contact of the impact of pair `p`, once in an instant; return why it waits.
 
-        One that does not bears its part of what presses on its side.  `Stop` and `Push` decide
+        `rides` states that one of the bodies may be a rider of the other, and `lands` that it may
+        become one.  Returns `RUBS`, else `LANDS` if it lands, or 0.
+        One that does not rub bears its part of what presses on its side.  `Stop` and `Push` decide
         about the velocities along the surface themselves.
         """
         m: ImpactState = self.impact
@@ -188,7 +195,8 @@ class CoulombFriction:
         if p >= self.added_in.shape[0]:
             self.added_in = grown(self.added_in, 2 * self.pairs.n)
         if self.added_in[p] == self.clusters.instant:
-            return friction > 0.0  # rounding, or another friction, has made it meet again
+            # Rounding, or another friction, has made it meet again.
+            return RUBS if friction > 0.0 else 0
         self.added_in[p] = self.clusters.instant
         if at >= self.contact_memory.room:
             self._grow_contacts(2 * at)
@@ -197,14 +205,23 @@ class CoulombFriction:
         self.contacts[at].axis = self.pairs.impact[p].axis
         self.contacts[at].sign = self.pairs.impact[p].sign
         self.contacts[at].friction = friction
-        self.contacts[at].lands = lands and friction > 0.0
+        self.contacts[at].rides = rides
         self.contacts[at].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
         self.contacts[at].slides = 0
         for n in range(2):
             if self._slides(n) and not b.controls.locks_all_but(m.rows[n], m.axis):
                 self.contacts[at].slides |= n + 1
         self.any_rubs |= friction > 0.0
-        return friction > 0.0
+        self.any_lands |= lands
+        return RUBS if friction > 0.0 else LANDS if lands else 0
+
+    def has_met(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair was added in this instant."""
+        return p < self.added_in.shape[0] and self.added_in[p] == self.clusters.instant
+
+    def rubs(self, c: cython.Py_ssize_t) -> cython.bint:
+        """Return whether contact `c` has friction."""
+        return self.contacts[c].friction > 0.0
 
     def _slides(self, n: cython.int) -> cython.bint:
         """Return whether friction may change a body.
@@ -227,6 +244,8 @@ class CoulombFriction:
         """Apply the friction of all contacts of the instant so far."""
         m: ImpactState = self.impact
 
+        if not self.any_rubs:
+            return
         self._find_budgets()
         for c in range(self.n):
             if self.contacts[c].budget > 0.0:
@@ -242,11 +261,11 @@ class CoulombFriction:
                         self._join_parts(n, axis)
 
     def take(self, c: cython.Py_ssize_t) -> cython.bint:
-        """Make contact `c` the current impact; return whether a rider may land."""
+        """Make contact `c` the current impact; return whether one body may ride on the other."""
         self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
         for n in range(2):
             self.impact.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
-        return self.contacts[c].lands
+        return self.contacts[c].rides
 
     def _find_budgets(self) -> cython.void:
         """Find the momentum that each contact may pass on."""
@@ -254,7 +273,9 @@ class CoulombFriction:
 
         for c in range(self.n):
             self.take(c)
-            self.contacts[c].width = self._width(self.contacts[c].pair)
+            self.contacts[c].width = self.pairs.width_at(
+                self.contacts[c].pair, m.axis, self.step.now, self.bodies
+            )
             for n in range(2):
                 at: cython.Py_ssize_t = self._place(m.rows[n], m.axis)
                 if at and m.is_dynamic[n] and self._press_of(n, at) > 0.0:
@@ -276,25 +297,6 @@ class CoulombFriction:
         if self.rubbed[at].width > 0.0:
             return self.contacts[c].width / self.rubbed[at].width
         return 1.0 / self.rubbed[at].n_beside if self.rubbed[at].n_beside else 0.0
-
-    def _width(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return the width that the faces of a pair share now, in 3D the area."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        t: cython.double = self.step.now
-        width: cython.double = 1.0
-
-        for k in range(b.dim):
-            if k == self.impact.axis:
-                continue
-            one: cython.double = b.centre_at(i, k, t)
-            other: cython.double = b.centre_at(j, k, t) + self.pairs.offset_of(p, k)
-            half: cython.double = b.half_at(i, k, t)
-            other_half: cython.double = b.half_at(j, k, t)
-            high: cython.double = min(one + half, other + other_half)
-            width *= max(0.0, high - max(one - half, other - other_half))
-        return width
 
     def _press_of(self, n: cython.int, at: cython.Py_ssize_t) -> cython.double:
         """Return the momentum by which the instant has pushed a body away from the surface, or 0.

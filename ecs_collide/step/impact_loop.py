@@ -60,7 +60,7 @@ from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.falling import Falling
-from ecs_collide.response.friction import CoulombFriction
+from ecs_collide.response.friction import RUBS, CoulombFriction
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
@@ -278,7 +278,7 @@ class ImpactLoop:
             self.bodies.tick += 1
             self.closing.find()
             return True
-        if self.friction.any_rubs:
+        if self.friction.any_rubs or self.friction.any_lands:
             self.bodies.tick += 1
             self._rub()
             return True
@@ -301,14 +301,16 @@ class ImpactLoop:
         self.clusters.write()
         for c in range(self.friction.n if self.bodies.rare.any_carrier else 0):
             if self.friction.take(c):
-                self.carriers.settle(self.solver.impact.rows[0])
-                self.carriers.settle(self.solver.impact.rows[1])
+                self.carriers.catch_up(m.rows[0], m.rows[1])
         self.friction.apply()
+        for c in range(self.friction.n):
+            if self.friction.take(c) and self.friction.rubs(c):
+                self.carriers.meet(True, False)
         for on_rider in range(2):  # walls first: who lands on a rider finds its velocity
             for c in range(self.friction.n):
-                lands: cython.bint = self.friction.take(c)
-                if lands and (m.is_dynamic[0] and m.is_dynamic[1]) == on_rider:
-                    self.carriers.land()
+                rides: cython.bint = self.friction.take(c)
+                if rides and (m.is_dynamic[0] and m.is_dynamic[1]) == on_rider:
+                    self.carriers.meet(False, True)
         self.friction.clear()
         self.closing.find()
 
@@ -492,18 +494,19 @@ class ImpactLoop:
         """Let a pair rub, and riders land, whose impact another one of this instant has resolved."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        lands: cython.bint = self.bodies.rare.any_carrier
+        rides: cython.bint = self.bodies.rare.any_carrier
+        waits: cython.int = 0
 
         self.solver.impact.take(p)
-        self.carriers.catch_up(i)
-        self.carriers.catch_up(j)
+        self.carriers.catch_up(i, j)
         if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
             gives_way: cython.bint = self.solver.weigh()
-            if self.bodies.rare.any_friction and not gives_way and self.friction.add(p, lands):
+            if not gives_way:
+                waits = self.friction.add(p, rides, rides and self.carriers.may_land())
+            if waits == RUBS:
                 self.falling.split(i, j, self.pairs.impact[p].axis, False, True)
-                return
-        if lands:
-            self.carriers.land()
+        if rides:
+            self.carriers.meet(waits != RUBS, waits == 0)
 
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
@@ -912,8 +915,7 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        self.carriers.catch_up(i)
-        self.carriers.catch_up(j)
+        self.carriers.catch_up(i, j)
         if not (
             inelastic
             or gives_way
@@ -948,11 +950,14 @@ class ImpactLoop:
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
-        lands: cython.bint = b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j])
-        rubs: cython.bint = b.rare.any_friction and not (normal_only or slants)
-        rubs = rubs and self.friction.add(p, lands)
-        if lands and not rubs:
-            self.carriers.land()
+        rides: cython.bint = b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j])
+        is_whole: cython.bint = not (normal_only or slants)
+        lands: cython.bint = rides and is_whole and self.carriers.may_land()
+        waits: cython.int = 0
+        if lands or (is_whole and b.rare.any_friction):
+            waits = self.friction.add(p, rides, lands)
+        if rides:
+            self.carriers.meet(waits != RUBS, waits == 0)
 
     @cython.cfunc
     @cython.inline

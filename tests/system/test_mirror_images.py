@@ -43,6 +43,7 @@ OF_FLOORS = {
     "OneWay": (0.2, lambda draw: ec.OneWay(draw.choice([None, (0, 1), (1, 0)]))),
     "Growth": (0.2, lambda draw: ec.Growth(draw.choice([0, 4, 8]), draw.choice([0, 4]))),
     "Sensor": (0.15, lambda draw: ec.Sensor()),
+    "Carry": (0.5, lambda draw: ec.Carry((draw.choice([-40, -25, 0, 30, 50]), 0))),
 }
 # No set has what is known to differ; docs/exactness.md names it.
 SETS = {
@@ -56,7 +57,12 @@ SETS = {
     "growing": {"Slide", "Growth"},
     "one-way": {"Slide", "OneWay", "Sensor"},
     "driven": {"Slide", "Acceleration", "PushOut"},
+    "belts": {"Slide", "Carry"},
+    "belts with friction": {"Slide", "Carry", "Friction", "Mass"},
 }
+# With more crates some worlds differ: where one bounces off two others at once, and where crates on
+# belts push each other, as the first contact in space leads its riders first.
+MOST = {"Deflect": 2, "Restitution": 2, "Carry": 3}
 
 
 def parts_of(table, parts, draw):
@@ -74,8 +80,7 @@ def world_of(seed, parts):
     floors += [(side * 136, 16 * n + 8) for n in range(5) for side in (1, -1)]
     floors += [(16 * draw.randint(-7, 6) + 8, 8 + 16 * draw.randint(0, 2)) for _ in range(3)]
     boxes = [(place, False, parts_of(OF_FLOORS, parts, draw)) for place in floors]
-    # One that bounces off two others at once takes the first in space first: a known limit.
-    most = 2 if "Deflect" in parts or "Restitution" in parts else 8
+    most = min(MOST.get(part, 8) for part in parts)
     for n in range(draw.randint(2, most)):
         place = 16 * draw.randint(-7, 6) + 8 * draw.randint(0, 1), 60 + 20 * n
         velocity = draw.choice([0, 0, 60, -60, 120, -120, 240]), -draw.choice([0, 100])
@@ -88,7 +93,7 @@ def world_of(seed, parts):
 def mirrored(part, mirror):
     """Return the mirror image of a component; 2 stands for the up of the space."""
     image = copy.copy(part)
-    if isinstance(part, (ec.Velocity, ec.Acceleration, ec.OneWay)):
+    if isinstance(part, (ec.Velocity, ec.Acceleration, ec.OneWay, ec.Carry)):
         for name, side in zip("xy", mirror, strict=True):
             value = getattr(part, name)
             setattr(image, name, value if value == 2 else side * value)
@@ -156,3 +161,23 @@ def test_a_ball_that_hits_a_crate_as_it_lands_on_a_belt_finds_the_velocity_of_th
     with another_world("mirrored"):
         mirrored = play(-1)
     assert play(1) == mirrored
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_crate_on_two_belts_moves_at_the_mean_of_their_velocities_by_width(side):
+    #      +-----+
+    #      |     |
+    #      +-----+
+    #   -->-->|->->-     a quarter of it stands on the slower belt
+    for n, speed in ((0, 40), (1, 20)):
+        place = ec.Position(side * (16 * n - 8), -8)
+        esper.create_entity(place, ec.Extents(8, 8), ec.Carry((side * speed, 0)))
+    velocity = ec.Velocity(0, 0)
+    crate = esper.create_entity(ec.Position(side * -4, 8), ec.Extents(8, 8), velocity, ec.Slide())
+    space = ec.install(gravity=(0, -900))
+    esper.process(0.0)
+    assert space.carried(crate) == (side * 35, 0)
+    for _ in range(60):
+        esper.process(1 / 60)
+    assert space.carried(crate) == (side * 20, 0)
+    assert velocity.xy == (0, 0)
