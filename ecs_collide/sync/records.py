@@ -261,13 +261,15 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
         The entities that have any of these, by rising id; their masks; and the other entities.
         Bit k of a mask stands for the k-th record, with 64 bits in a word.
     """
+    items: list = []
     record: ComponentRecords
 
     for record in all_records:
         record.items = []
         record.is_exact = True
+        items.append(record.items)
     everybody: list = sorted(entities.keys() - dead if dead else entities)
-    return _gathered(entities, everybody, all_records, [record.items for record in all_records])
+    return _gathered(entities, everybody, all_records, items)
 
 
 def _gathered(entities: dict, some: list, all_records: list, items: list) -> tuple:
@@ -305,8 +307,13 @@ def gather_again(entities: dict, dead, noted: list, all_records: list, found: tu
     record: ComponentRecords
     ids, masks, others = found
     some = np.array(noted, np.int64)
-    there: list = [entity for entity in noted if entity in entities and entity not in dead]
-    items: list = [[] for _ in all_records]
+    there: list = []
+    items: list = []
+    for entity in noted:
+        if entity in entities and entity not in dead:
+            there.append(entity)
+    for record in all_records:
+        items.append([])
     new_ids, new_masks, new_others = _gathered(entities, there, all_records, items)
     places = ids.searchsorted(some)
     is_known = places < len(ids)
