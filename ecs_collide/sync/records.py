@@ -312,7 +312,7 @@ def gather_again(entities: dict, dead, noted: list, all_records: list, found: tu
     for entity in noted:
         if entity in entities and entity not in dead:
             there.append(entity)
-    for record in all_records:
+    for _ in range(len(all_records)):
         items.append([])
     new_ids, new_masks, new_others = _gathered(entities, there, all_records, items)
     places = ids.searchsorted(some)
