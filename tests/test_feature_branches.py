@@ -34,7 +34,7 @@ FEATURES = {
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 32),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 30),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
         21,
@@ -53,7 +53,7 @@ FEATURES = {
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 60
+FUNCTIONS_WITH_TWO = 58
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

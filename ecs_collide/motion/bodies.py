@@ -941,12 +941,23 @@ class Bodies:
             farthest = max(_bound(path, at + 8, rest, self.width[2], low, high, to + 2), farthest)
         self.farthest = farthest
 
-    def bring_in(self, rows: cython.longlong[::1]) -> cython.void:
-        """Wrap the centres of the bodies of `rows` that take part in steps into the world."""
+    def bring_in(self, rows: cython.longlong[::1]) -> list:
+        """Wrap the centres of the bodies of `rows` that take part in steps into the world.
+
+        Return the rows of the still ones that were beyond an edge.
+        """
+        found: list = []
+
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
+            is_out: cython.bint = False
             for k in range(0 if self.quarantined[i] else self.dim):
-                self.centre[i, k] = self.into_world(k, self.centre[i, k])
+                centre: cython.double = self.into_world(k, self.centre[i, k])
+                is_out |= centre != self.centre[i, k]
+                self.centre[i, k] = centre
+            if is_out and not self.moves[i]:
+                found.append(i)
+        return found
 
 
 @cython.inline

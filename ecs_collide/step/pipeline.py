@@ -383,7 +383,7 @@ class Pipeline:
         lists: BodyLists = self.lists
 
         try:
-            if self.reader.sweeps or self.bodies.wraps or lists.stale or len(lists.pressed):
+            if self.reader.sweeps or lists.stale or lists.brought_in or len(lists.pressed):
                 self.registry.write()
             else:
                 lists.is_reported = False

@@ -124,6 +124,7 @@ class BodyLists:
     pressed: Public[
         NDArray[np.int64]
     ]  # bodies that stay asleep although the game has set a velocity
+    brought_in: Public[list]  # still bodies that were beyond an edge of a world that wraps
     put: ReadOnly[set]  # rows of bodies that are teleported, not swept
     moves: Public[
         dict[int, list[float]]
@@ -145,6 +146,7 @@ class BodyLists:
         self.bodies = bodies
         self.row_of = RowOf()
         self.all_entities = self.all_rows = self.unread = self.pressed = none
+        self.brought_in = []
         self.merged = self.row_of.recent, none, none, none
         self.watched = self.attached = none.data
         self.movers = self.stills = self.moving = self.active = none.data

@@ -76,7 +76,6 @@ class BodyRegistry:
     refused: dict  # the same by row, of all systems
     refused_before: dict  # the column `quarantined` before, by row
     bodies: Bodies
-    domain: PeriodicDomain
     timeline: Any
     # In the order of the ids of their bodies.
     read_rows: ReadOnly[Any]  # all rows that the present step has read, int64 (n,)
@@ -93,7 +92,6 @@ class BodyRegistry:
         self.components = components
         self.sweeps = sweeps
         self.up = ()
-        self.domain = domain
         self.timeline = timeline
         self.bodies = timeline.bodies
         table = self.table = BodyTable(timeline.bodies)
@@ -352,7 +350,8 @@ class BodyRegistry:
             n_out += len(self.refused)
         if self.sweeps:
             self._start_targets(dt)
-        self.bodies.bring_in(self.read_rows)  # the game may have put them beyond an edge
+        # The game may have put them beyond an edge.
+        lists.brought_in = self.bodies.bring_in(self.read_rows)
         if self._any_attached() and self.attached.attach(self.timeline.attachments):
             reports += self.report_attached(step, dt)
         c.news[:] = 0
@@ -680,20 +679,15 @@ class BodyRegistry:
 
     def write(self) -> None:
         """Write the results of the step into the game's components."""
-        c: Any = self.table
         lists: BodyLists = self.lists
         written: Any = np.asarray(lists.moving)
 
         lists.is_reported = False
         if self.sweeps:
             self.kinematic_targets.keep_velocities(written)
-        if len(lists.pressed):
-            written = self._in_order(union(written, lists.pressed))
-        if self.domain.axes:
-            stills = np.concatenate([np.asarray(lists.stills), lists.unread])
-            stills = stills[c.quarantined[stills] == 0]
-            was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
-            written = np.concatenate([written, stills[was_out]])
+        more = np.concatenate([lists.pressed, np.array(lists.brought_in, LONG)])
+        if len(more):
+            written = self._in_order(union(written, more))
         self.reader.write(written.data)
         for rows in lists.stale:
             self.reader.find_faces(rows.data)
@@ -778,6 +772,7 @@ class BodyRegistry:
         c.moves[:] = moves
         self.sleep.forget()
         self.lists.pressed = NO_ROWS
+        self.lists.brought_in = []
         self.woken = []
         self._forget_pending()
         self._list_all()
