@@ -53,7 +53,7 @@ FEATURES = {
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 58
+FUNCTIONS_WITH_TWO = 57
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

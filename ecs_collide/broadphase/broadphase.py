@@ -393,7 +393,7 @@ class Broadphase:
         found: cython.longlong[::1] = overlap_finder.found
         adds_all: cython.bint = (
             purpose == PAIR
-            and not (self.bodies.rare.is_used or self.is_crowded or self.takes_turns)
+            and not (self.bodies.rare.is_used or self.is_crowded)
             and self.pair_filter is None
         )
 

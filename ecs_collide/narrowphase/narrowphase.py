@@ -618,7 +618,7 @@ class Narrowphase:
         """
         k: cython.int = self.pairs.impact[p].axis
 
-        if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].state >= CROSS:
+        if self.pairs.impact[p].kind != IMPACT:
             return True
         if is_slanted(self.pairs.impact[p].sign):
             i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -637,7 +637,7 @@ class Narrowphase:
         self.pairs.impact[p].tick = self.bodies.tick
         if is_pressed:
             return self._presses_on(p)
-        if not self._may_close(p):
+        if not (self.pairs.crosses(p) or self._may_close(p)):
             return False
         if self.meets(p):
             return True
