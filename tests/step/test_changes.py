@@ -22,12 +22,12 @@ CALLS = {
     "nothing": (15, 8),
     "a tag on a body": (15, 8),
     "a foreign entity": (15, 8),
-    "create": (18, 11),
-    "delete": (18, 10),
-    "create and delete": (17, 10),
+    "create": (16, 9),
+    "delete": (16, 9),
+    "create and delete": (16, 9),
     "pool": (16, 9),
     "replace": (16, 9),
-    "delete a tile": (18, 10),
+    "delete a tile": (16, 9),
 }
 
 
