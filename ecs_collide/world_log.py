@@ -5,12 +5,13 @@ esper keeps a set of entities for each component type.  Every change of a compon
 type.  The sets of the types in `kinds` note the entity.  Nothing else in esper changes, so its
 queries cost the same, and other types cost nothing.
 
-All readers of a world share its log, and each remembers in a `Seen` how far it has read.
+The readers of a world share its log, and each remembers in a `Seen` how far it has read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -159,35 +160,47 @@ class NotedSet(set):
 
 
 class NotedSets(dict):
-    """esper's sets of entities by type, which note their changes in `log`."""
+    """esper's sets of entities by type, which note their changes.
+
+    `log` is for steps and questions, `full_log` for snapshots, which ask for all types: what a
+    game changes besides its bodies is then no news to a step.
+    """
 
     log: Any
+    full_log: Any
 
     def __setitem__(self, kind, entities):
-        if kind in self.log.kinds:
+        logs = [log for log in (self.log, self.full_log) if kind in log.kinds]
+        if logs:
             entities = NotedSet(entities)
-            entities.note = self.log.note
+            entities.note = logs[0].note if len(logs) == 1 else partial(_note_in, logs)
         dict.__setitem__(self, kind, entities)
 
     def clear(self):
         """Remove all sets: each entity may have changed."""
         dict.clear(self)
         self.log.forget()
+        self.full_log.forget()
 
     def __reduce__(self):
         return dict, (list(self.items()),)
 
-    def follow(self, kinds: Iterable[type]) -> None:
-        """Note the changes of these types too, from now on."""
-        for kind in set(kinds) - self.log.kinds:
-            self.log.kinds.add(kind)
+    def follow(self, kinds: Iterable[type], log: WorldLog) -> None:
+        """Note the changes of these types in a log too, from now on."""
+        for kind in set(kinds) - log.kinds:
+            log.kinds.add(kind)
             if kind in self:
                 self[kind] = self[kind]
+
+
+def _note_in(logs: list, entity: object) -> None:
+    for log in logs:
+        log.note(entity)
 
 
 def noted(sets: dict) -> NotedSets:
     """Return the sets of a world as sets that note their changes."""
     found = NotedSets()
-    found.log = WorldLog()
+    found.log, found.full_log = WorldLog(), WorldLog()
     found.update(sets)  # as they are: nobody has asked for a type yet
     return found

@@ -118,7 +118,17 @@ class WorldProbe:
         log: WorldLog = self.find_log()
 
         if type(self.sets) is NotedSets:
-            self.sets.follow(kinds)
+            self.sets.follow(kinds, log)
+        return Seen(log, frozenset(self.part("_dead_entities", 3) or ()))
+
+    def look_at_all(self, kinds) -> Seen:
+        """Return this moment, as `look` does, for a reader that asks for all types."""
+        log: Any = None
+
+        self.find_log()
+        if type(self.sets) is NotedSets:
+            log = self.sets.full_log
+            self.sets.follow(kinds, log)
         return Seen(log, frozenset(self.part("_dead_entities", 3) or ()))
 
     @cython.ccall
@@ -168,7 +178,7 @@ def notes_all() -> bool:
         if type(sets) is not dict:
             return False
         sets = vars(esper)["_components"] = noted(sets)
-        sets.follow((kind,))
+        sets.follow((kind,), sets.log)
 
         def tells(change: Any, *arguments: Any) -> Any:
             end = sets.log.end()

@@ -170,7 +170,7 @@ class SnapshotSchema:
         """
         kinds = list(world.kinds())
         self._discover(kinds)
-        entities, seen = world.entities(self.kinds), world.probe.look(kinds)
+        entities, seen = world.entities(self.kinds), world.probe.look_at_all((*self.kinds, *kinds))
         before, self._filed = self._filed, None  # an interrupt may leave the records half updated
         noted = None if before is None else seen.find_noted(self._seen)
         found = None

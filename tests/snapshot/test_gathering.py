@@ -45,7 +45,7 @@ def do_more(rng: random.Random, n: int) -> None:
     elif act < 0.2:
         esper.create_entity(Ammo(n))
     elif act < 0.25 and n > 50:
-        esper.create_entity(ec.Mass(n))
+        esper.add_component(rng.choice([*esper._entities, esper.create_entity()]), ec.Mass(n))
     else:
         do_anything(rng, n)
 
@@ -90,3 +90,24 @@ def test_a_snapshot_collects_what_has_changed(kernels, world, monkeypatch):
     esper.create_entity()  # no set of esper's tells of it
     space.snapshot()
     assert len(full) == 1
+
+
+def test_what_is_no_body_is_no_news_to_the_steps_of_a_game_with_snapshots(kernels, world):
+    body = box((0, 0), (5, 5), ec.Velocity(1, 0))
+    space = ec.install()
+    esper.process(1 / 60)
+    space.snapshot()
+    esper.create_entity(Ammo(1))
+    space.snapshot()  # asks for `Ammo`, too
+    index = space._registry.index
+
+    for change in (
+        lambda: esper.create_entity(Ammo(2)),
+        lambda: esper.add_component(body, Ammo(3)),
+        lambda: esper.remove_component(body, Ammo),
+    ):
+        change()
+        assert index.is_current(space.world)
+        assert space.snapshot() != b""
+    esper.add_component(body, ec.Velocity(2, 0))
+    assert not index.is_current(space.world)
