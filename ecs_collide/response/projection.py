@@ -524,7 +524,8 @@ class Projection:
         """Give up the link that pushes fastest, of a cycle in which faces go apart too fast.
 
         So nothing that moves or grows presses another body into one that does neither.  Returns
-        False if it is link `e`, which closes the cycle, or if the anchors of the cycle push equally.
+        False if it is link `e`, which closes the cycle and now never presses, or if the anchors of
+        the cycle push equally.
         """
         g: ContactGraph = self.graph
         lost: cython.Py_ssize_t = e
@@ -540,10 +541,10 @@ class Projection:
                 fastest = push
             elif push == fastest and lost != e:
                 is_equal |= g.links[at].anchor >= 0 and g.links[lost].anchor >= 0
-        if lost == e or is_equal:
+        if is_equal:
             return False
         self._lose(lost, self._other_anchor(e, lost))
-        return True
+        return lost != e
 
     def _is_rather_lost(self, e: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether to give up a link rather than another: not one to an anchor."""
