@@ -139,21 +139,21 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
 
     Of a test with many cases all run on the compiled kernels, and every twentieth in
     pure Python too, beginning with the first: that both give the same bits is
-    what `tests/system/test_compiled_and_pure.py` and others show.  Those that are marked
-    ``slow_in_python`` leave pure Python to the long run.  Where there is only pure Python,
-    every fourth case runs.
+    what `tests/system/test_compiled_and_pure.py` and others show.  Where there is only pure Python,
+    every fourth case runs.  Those that are marked ``slow_in_python`` leave it to the long run.
     """
     counts: Counter[str] = Counter()
     chosen = []
     for item in items:
-        if item.get_closest_marker("long"):
+        is_slow = item.get_closest_marker("slow_in_python") is not None
+        if item.get_closest_marker("long") or (is_slow and not ec.COMPILED):
             continue
         life = kernels_of(item)
         test = item.nodeid.partition("[")[0]
         if ec.COMPILED:
             if life == "plain":
                 counts[test] += 1
-                if counts[test] % SHARE_COMPILED != 1 or item.get_closest_marker("slow_in_python"):
+                if counts[test] % SHARE_COMPILED != 1 or is_slow:
                     continue
         elif life == "compiled":
             continue

@@ -464,6 +464,7 @@ def test_reference_for_code_hosts_is_made_from_the_docstrings():
         )
 
 
+@pytest.mark.slow_in_python
 def test_pictures_of_the_pages_are_what_the_library_answers():
     drawing = script("make_pictures")
 

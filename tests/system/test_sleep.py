@@ -790,6 +790,7 @@ def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, imple
     assert asleep[18] == 5
 
 
+@pytest.mark.slow_in_python
 def test_a_crowd_of_sleeping_and_awake_bodies_is_one_crowd():
     found = []
     for sleep in (True, False):

@@ -444,6 +444,7 @@ def test_every_step_of_a_long_run_is_right(name, soak_steps):
     check_emptiness(space)
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize(
     "name",
     [

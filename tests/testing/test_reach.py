@@ -14,6 +14,8 @@ from ecs_collide.character import Character
 from tests.testing import rooms
 from tests.testing.rooms import Goal, Player, Room
 
+pytestmark = pytest.mark.slow_in_python  # a search plays thousands of steps
+
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 WAYS = ["left", "right", "left jump", "right jump"]
 
