@@ -170,7 +170,10 @@ class NotedSets(dict):
     full_log: Any
 
     def __setitem__(self, kind, entities):
-        logs = [log for log in (self.log, self.full_log) if kind in log.kinds]
+        logs: list = []
+        for log in (self.log, self.full_log):
+            if kind in log.kinds:
+                logs.append(log)
         if logs:
             entities = NotedSet(entities)
             entities.note = logs[0].note if len(logs) == 1 else partial(_note_in, logs)

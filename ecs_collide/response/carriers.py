@@ -63,15 +63,14 @@ class RiderTable:
     side: cython.schar[::1]  # (n_rows,): the code of the carrying face
     slants: cython.schar[::1]  # (n_rows,): whether that face is the line of a slope
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
-    # of a rider's widest carrier: the velocity by which it alone would carry, the contact, as in
-    # `Carriers._offer`, and if others count, its width
-    alone: cython.double[:, ::1]
-    contact: cython.longlong[::1]
-    width: cython.double[::1]
+    # of a rider's widest carrier:
+    alone: cython.double[:, ::1]  # (n_rows, dim): the velocity by which it alone would carry
+    contact: cython.longlong[::1]  # (n_rows,): the contact, as in `Carriers._offer`
+    width: cython.double[::1]  # (n_rows,): its width, if others count
     # (n_rows,): 1 if other carriers count, and 2 << k if their velocities differ on axis k
-    # (n_rows, 2 dim + 2): then the sums of all widths times velocities, and of the widths, each
-    # with the sum of its rounding errors behind it
     is_shared: cython.schar[::1]
+    # (n_rows, 2 * dim + 2): then the sums of all widths times velocities, and of the widths, each
+    # with the sum of its rounding errors behind it
     sums: cython.double[:, ::1]
     # (n_rows, dim): a rider's velocity in the world at the end of the last step, less its own
     # velocity: `carrier_velocity`, or less if it was held back
@@ -168,10 +167,10 @@ class Carriers:
     own: cython.double[:, ::1]
     blocked: cython.double[:, ::1]
     kick: cython.double[:, ::1]
-    # (n_rows, 3 dim): these three before the turns of an instant, and (n_rows,): its number; thus
-    # the order of the turns does not count
+    # (n_rows, 3 * dim): these three before the turns of an instant, so that the order of the turns
+    # does not count
     first: cython.double[:, ::1]
-    first_in: cython.longlong[::1]
+    first_in: cython.longlong[::1]  # (n_rows,): the number of that instant
     # (n_rows,): the riders of a body are a list: the last one, the one before and after in the
     # list, or -1.  The first is valid if `listed_in` is `ride`, the number of this step
     head: cython.longlong[::1]
