@@ -74,8 +74,8 @@ class Falling:
     ) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        Includes the other axes at a slope, if the bodies rub, and if a resolution may change velocities along the
-        surface, or take a body off a slope.  What is held on one of them stays held until something
+        Includes the other axes at a slope, if the bodies rub, if a resolution may change velocities
+        along the surface, and of a body that a slope may lead there.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         bends: cython.bint = False
@@ -97,7 +97,7 @@ class Falling:
         """
         g: Gravity = self.gravity
 
-        if g.is_held(i, k) or (not turns and g.since[i, k] < 0.0):
+        if g.is_held(i, k) or not (turns or (g.acts_on(i) and g.is_shared(i, k, self.step.now))):
             return False
         return self._split_path(i, k, True)
 

@@ -1612,3 +1612,24 @@ def test_a_ramp_that_comes_down_on_a_body_locked_in_height_pushes_it_aside(respo
     assert y == 0.1
     assert abs(x) > 1
     assert space.explain(ramp, body)
+
+
+@pytest.mark.parametrize("response", ["Slide", "Push", "Stop", "Deflect"])
+@pytest.mark.parametrize("pull", [600, -600, 0])
+def test_a_slope_that_nothing_touches_changes_nothing(response, pull):
+    paths = []
+    for parts in ([], [ec.Slope("right")]):
+        enter_new_world()
+        ball = mover((0, 4), (2, 2), (120, -200), getattr(ec, response)())
+        esper.add_component(ball, ec.Acceleration(pull, 0))
+        box((0, -5), (500, 5))
+        box((10, 0), (3, 100))
+        box((3000, 0), (5, 5), *parts)
+        space = ec.install(gravity=(0, -600))
+        path = []
+        for _ in range(6):
+            esper.process(1 / 60)
+            path.append((space.position_of(ball), space.velocity_of(ball)))
+        paths.append(path)
+
+    assert paths[0] == paths[1]
