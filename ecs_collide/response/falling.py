@@ -97,7 +97,7 @@ class Falling:
         """
         g: Gravity = self.gravity
 
-        if g.is_held(i, k) or not (turns or (g.acts_on(i) and g.is_shared(i, k, self.step.now))):
+        if g.is_held(i, k) or not (turns or g.is_shared(i, k, self.step.now)):
             return False
         return self._split_path(i, k, True)
 

@@ -437,18 +437,40 @@ class CoulombFriction:
             return
         self.clusters.let_rise(i, axis, -slide)
         self.clusters.let_rise(j, axis, slide)
-        if part < 1.0:
-            slide *= part
-        share: cython.double = self.inverse_mass[0] / (self.inverse_mass[0] + self.inverse_mass[1])
-        m.change_along(0, axis, self.clusters.final_velocity(i, axis) - slide * share)
+        first: cython.double = self._velocity_after(0, axis, part, -slide)
+        second: cython.double = self._velocity_after(1, axis, part, slide)
         if part >= 1.0 and not (
             self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
         ):
-            # From the velocity of the first face, so that rounding leaves no difference.
-            velocity: cython.double = m.face_velocity(0, axis) - m.belt_speed(1, axis)
-            m.change_along(1, axis, velocity - self._kick_apart(axis))
-        else:
-            m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
+            # One velocity for both faces, so that rounding leaves no difference.
+            common: cython.double = self._common_velocity(axis)
+            first = common - m.belt_speed(0, axis) + self.clusters.kick_of(i, axis)
+            second = common - m.belt_speed(1, axis) + self.clusters.kick_of(j, axis)
+        m.change_along(0, axis, first)
+        m.change_along(1, axis, second)
+
+    def _velocity_after(
+        self, n: cython.int, axis: cython.int, part: cython.double, slide: cython.double
+    ) -> cython.double:
+        """Return the velocity of body n after its share of a part of the sliding is removed."""
+        share: cython.double = self.inverse_mass[n] / (self.inverse_mass[0] + self.inverse_mass[1])
+
+        return (
+            self.clusters.final_velocity(self.impact.rows[n], axis) + slide * min(part, 1.0) * share
+        )
+
+    def _common_velocity(self, axis: cython.int) -> cython.double:
+        """Return the mean velocity of both faces at this instant, by mass."""
+        m: ImpactState = self.impact
+        momentum: cython.double = 0.0
+        mass: cython.double = 0.0
+
+        for n in range(2):
+            i: cython.Py_ssize_t = m.rows[n]
+            face: cython.double = m.face_velocity(n, axis) - self.clusters.kick_of(i, axis)
+            momentum += self.bodies.mass[i] * face
+            mass += self.bodies.mass[i]
+        return momentum / mass
 
     def _aim_beside_wall(
         self, n: cython.int, axis: cython.int, part: cython.double, slide: cython.double

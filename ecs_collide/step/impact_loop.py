@@ -841,8 +841,6 @@ class ImpactLoop:
         if self.pairs.is_solid(p):
             if self._still_closes(p):
                 self._resolve_as(p, response, restitution)
-                if self.friction.any_rubs:  # the game sees the velocities
-                    self._rub()
                 self.falling.n_splits = 0
             self.clusters.write()
             self.is_changed = False

@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, gaps, mover, position, velocity
+from tests.scenes import box, enter_new_world, gaps, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -445,3 +445,23 @@ def test_a_box_that_a_response_moves_away_no_longer_presses_on_what_it_touched()
 
     assert [(hit.first, hit.second) for hit in space.collisions][:1] == [(pusher, taken)]
     assert velocity(taken) == (1, 0)
+
+
+@pytest.mark.parametrize("mirror", [1, -1])
+@pytest.mark.parametrize("place", [60, -60])
+def test_the_built_in_response_by_hand_leaves_the_friction_of_all_others_as_it_is(place, mirror):
+    ends = []
+    for respond in (lambda _: ec.DEFAULT, lambda impact: impact.resolve()):
+        enter_new_world()
+        box((0, -1), (100, 1))
+        rough = ec.Friction(0.5, rule="multiply")
+        low = mover((0, 2), (9, 2), (mirror * 50, 0), ec.Slide(), rough)
+        top = mover((0, 10), (3, 6), (mirror * 60, 0), ec.Slide())
+        mover((mirror * place, 5), (4, 5), (0, 0), ec.Slide(), Rubber())
+        space = ec.install(gravity=(0, -150))
+        space.respond_with(Rubber, respond)
+        for _ in range(3):
+            esper.process(1 / 30)
+        ends.append((velocity(low), velocity(top)))
+
+    assert ends[0] == ends[1]
