@@ -560,22 +560,26 @@ class Bodies:
         ones; then of their half sizes.  Ids order only boxes that are equal in both, and all bodies
         of a world that wraps, in which no place is the first.
         """
-        if self.wraps:
-            return self.ids[i] < self.ids[j]
-        for k in range(self.dim):
-            here: cython.double = self.centre[i, k]
-            there: cython.double = self.centre[j, k]
+        for k in range(2 * self.dim):
+            here: cython.double = self.place_of(i, k)
+            there: cython.double = self.place_of(j, k)
             if here != there:
                 return here < there
-        for k in range(self.dim):
-            if self.half[i, k] != self.half[j, k]:
-                return self.half[i, k] < self.half[j, k]
         return self.ids[i] < self.ids[j]
 
     @cython.inline
+    def leads(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is ordered by body i: the dynamic one, or the first in space."""
+        if (self.dynamic[i] != 0) != (self.dynamic[j] != 0):
+            return self.dynamic[i] != 0
+        return not self.precedes(j, i)
+
+    @cython.inline
     def place_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the place of a body on an axis that orders impacts; no place of a ring is first."""
-        return 0.0 if self.wraps else self.centre[i, k]
+        """Return a body's place on axis k, then its half sizes; no place of a ring is first."""
+        if self.wraps:
+            return 0.0
+        return self.centre[i, k] if k < self.dim else self.half[i, k - self.dim]
 
     @cython.inline
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
