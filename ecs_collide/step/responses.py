@@ -383,7 +383,7 @@ class Responses:
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity now; zeros if it has none."""
         row = self._row_in_step(entity)
-        if self._registry.sweeps and row >= 0:
+        if self._registry.sweeps and self._state.is_stepping and row >= 0:
             velocity: Vector = self._state.timeline.loop.velocity_now(row)
             return velocity
         component = self._link.world.component(entity, self._registry.components.velocity.kind)

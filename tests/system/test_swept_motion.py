@@ -114,6 +114,18 @@ def test_velocity_alone_moves_nothing():
     assert place.xy == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("sleep", [True, False])
+def test_the_velocity_of_a_body_that_rests_is_that_of_its_component(sleep):
+    resting, _ = box(0, 0, ec.Velocity(40, 60), ec.Slide())
+    space = swept(sleep=sleep)
+    for _ in range(40):
+        esper.process(DT)
+
+    assert space.stats.asleep == sleep
+    assert space.velocity_of(resting) == (40, 60)
+    assert space.velocities([resting]).tolist() == [[40, 60]]
+
+
 def test_a_lift_that_the_game_moves_carries_and_pushes():
     lift, lift_place = box(0, 0, half=(3.0, 1.0))
     rider, rider_place = box(0, 2, ec.Slide())
