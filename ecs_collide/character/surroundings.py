@@ -1,6 +1,6 @@
 """The surroundings of characters: where other bodies are, and what they are.
 
-Bodies are where the last step, or `Space.update`, has left them.  They are what their components
+Bodies are where the last step has left them.  They are what their components
 say now, because the game may have changed these since.
 """
 
@@ -101,8 +101,7 @@ class Surroundings:
     # Of the present step.
     timeline: Timeline
     boxes: tuple  # as `Search` takes them
-    has_boxes: cython.bint  # whether queries are as of the last step, in a world without edges
-    is_updated: cython.bint  # whether they are as of a later `update`
+    has_boxes: cython.bint  # whether the world has no edges
     database: dict  # the components of each entity, by type
     dead: Any  # entities whose deletion is pending
     there: Any  # whether an entity is still the body of the last step; None if all are
@@ -131,15 +130,13 @@ class Surroundings:
         self.searched = None
         self.zones = ZoneTable(self.dim, space.wrap)
 
-    def begin(self, boxes, is_updated, entities: tuple, wrong, any_slope) -> None:
+    def begin(self, boxes, entities: tuple, wrong, any_slope) -> None:
         """Use the bodies of the last step, and the components of entities as they are now.
 
         Parameters
         ----------
         boxes : tuple or None
             As `Search` takes them; None if only the space can search, as in a world with edges.
-        is_updated : bool
-            Whether queries are as of a later `update`.
         entities : tuple
             The components of each entity by type; the entities whose deletion is pending; and a
             function that returns whether an entity is still the body of the last step, or None.
@@ -158,7 +155,7 @@ class Surroundings:
             self.search = Search(timeline.broadphase.still, timeline.broadphase.moving)
             self.search.use_slopes(self.bodies)
             self.searched = timeline
-        self.has_boxes, self.is_updated = boxes is not None, is_updated
+        self.has_boxes = boxes is not None
         self.boxes = () if boxes is None else boxes
         self.database, self.dead, self.there = entities
         self.wrong, self.any_slope = wrong, any_slope
@@ -217,7 +214,7 @@ class Surroundings:
 
     def face_of(self, entity, k: cython.int, sign: cython.int) -> cython.double:
         """Return the place of the face of a body on a side of an axis."""
-        row: cython.Py_ssize_t = -1 if self.is_updated else self.row(entity)
+        row: cython.Py_ssize_t = self.row(entity)
         if row < 0:
             bounds: tuple = self.last_bounds(entity)
             return bounds[1 if sign > 0 else 0][k]
@@ -226,7 +223,7 @@ class Surroundings:
     @cython.cfunc
     def corners_of(self, entity) -> tuple:
         """Return the min and the max corner of a body."""
-        row: cython.Py_ssize_t = -1 if self.is_updated else self.row(entity)
+        row: cython.Py_ssize_t = self.row(entity)
         low: list = []
         high: list = []
         if row < 0:
@@ -242,7 +239,7 @@ class Surroundings:
         j: cython.Py_ssize_t = self.row(other)
         if self.bodies.wraps:
             return one < other
-        if i >= 0 and j >= 0 and not self.is_updated:
+        if i >= 0 and j >= 0:
             return self.bodies.precedes(i, j)
         return self._order(one) < self._order(other)
 

@@ -91,13 +91,17 @@ class QueriedBodies:
     # -- characters --
 
     def begin_strides(self, strides: Any, kinds: tuple[type, ...], *known: object) -> None:
-        """Let strides use the bodies of the last step, and the components as they are now."""
+        """Let strides use the bodies of the last step, and the components as they are now.
+
+        An `update` since then ends here, as no step may depend on it.
+        """
         self._lock.refuse_others()
-        world, is_updated = self._link.world, self.present is not None
+        self._moment = None
+        world = self._link.world
         world.require_current()
-        boxes = None if is_updated or self._domain.axes else self.boxes
+        boxes = None if self._domain.axes else self.boxes
         entities = world.entities(kinds), world.dead(), self._presence.still_there(world)
-        strides.around.begin(boxes, is_updated, entities, *known)
+        strides.around.begin(boxes, entities, *known)
 
     # -- zones --
 

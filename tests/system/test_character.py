@@ -10,6 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
+from tests.scenes import another_world
 from tests.volume import Volume
 
 DT = 1 / 64  # a power of two: sums of steps are exact
@@ -1019,3 +1020,28 @@ def test_put_elsewhere_while_it_stands_it_falls_from_there_as_from_anywhere() ->
     play.step(2)
 
     assert play.feet == pytest.approx(300 - play.hero.gravity * (2 * DT) ** 2 / 2)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("asks", ["update", "check_move"])
+def test_no_query_changes_the_next_step_of_a_character(asks: str, dim: int) -> None:
+    def after(asks: str, restores: bool) -> tuple[object, ...]:
+        with another_world("asked"):
+            play = Play(dim)
+            deep = (-500, 500)[: dim - 2], (500,)[: dim - 2]
+            play.box((-500, -32, *deep[0][:1]), (500, 0, *deep[1]))
+            wall = play.box((600, 0, *deep[0][:1]), (620, 4, *deep[1]))
+            play.enter(*(0, 0, 0)[:dim], half=(8, 16, 8)[:dim])
+            play.hero.walk = 1.0
+            play.space.teleport(wall, (play.place.x + 18.5, 2.0, 0.0)[:dim])
+            if asks == "update":
+                play.space.update()
+            elif asks == "check_move":
+                play.space.check_move(play.entity, (1.0, 1.0, 0.0)[:dim])
+            if restores:
+                play.space.restore(play.space.snapshot())
+            play.step(1)
+            return play.place.xy, play.velocity.xy
+
+    assert after(asks, False) == after("", False) == after(asks, True) == after("", True)
