@@ -23,7 +23,8 @@ __all__ = ["Immersed", "begin_strides", "immersion_of", "strides_of"]
 
 def immersion_of(space: Space) -> tuple[Immerse, FindLeft]:
     """Return the functions that let the zones of a space act: `Immersion.immerse`, `find_left`."""
-    return parts_of(space).queried.immersion()
+    parts = parts_of(space)
+    return parts.queried.immersion(parts.contacts.may_meet)
 
 
 def strides_of(space: Space, extras: object) -> Any:

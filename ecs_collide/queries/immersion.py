@@ -1,6 +1,7 @@
 """The effect of zones on the bodies in them, for all bodies in one call.
 
-The bodies in a zone are those that touch it at the end of the last step.  The effect of a zone is
+The bodies in a zone are those that touch it at the end of the last step; `arrivals` finds those
+that are new, or were moved since.  The effect of a zone is
 in proportion to the part of a box that is inside.  The effects of several zones add up, and each
 sum is rounded once, so their order does not matter.
 """
@@ -17,6 +18,7 @@ from ecs_collide.components.basics import Disabled
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import PASSING, ContactRows
 from ecs_collide.step.state import StepState
+from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.body_lists import RowOf
 from ecs_collide.sync.plain_numbers import is_amount, is_signed, nearest_widths, read_vector
 
@@ -276,6 +278,8 @@ class Immersion:
         noted: Any,
         is_there: Any,
         others: tuple,
+        placed: dict,
+        arrived: Any,
     ) -> list:
         """Write the `Immersed` of bodies for a step of `dt` seconds.
 
@@ -294,6 +298,10 @@ class Immersion:
             Return whether such an entity is still the same body.
         others : tuple of type
             The components of bodies on which no zone acts.
+        placed : dict of int to (min, max, list of int)
+            The boxes of new and moved zones, and the rows of the bodies that they touch.
+        arrived : collection of int
+            The bodies to leave out.
 
         Returns
         -------
@@ -303,9 +311,15 @@ class Immersion:
         b: Bodies = self.bodies
         new: list = []
 
-        self._start(len(zones))
+        n_more: cython.Py_ssize_t = 0
+        for entity in placed:
+            n_more += len(placed[entity][2])
+        self._start(len(zones), n_more)
         self.others = others
         for entity, (zone,) in zones:
+            if placed and entity in placed:
+                self._add_placed(placed[entity], zone)
+                continue
             row: cython.Py_ssize_t = self.row_of.find(entity)
             its: Any = database.get(entity)
             acts: cython.bint = row >= 0 and its is not None and Disabled not in its
@@ -321,6 +335,8 @@ class Immersion:
             its = database.get(entity)
             acts = b.dynamic[row] != 0 and b.sensor[row] == 0 and its is not None
             if acts and dead and entity in dead:
+                acts = False
+            if arrived and entity in arrived:
                 acts = False
             if acts and noted and entity in noted:
                 acts = self._is_body(its) and is_there(entity)
@@ -355,12 +371,35 @@ class Immersion:
                 left.append(entity)
         return left
 
-    def _start(self, n_zones: cython.Py_ssize_t) -> cython.void:
+    def find_moved(
+        self, zones: list, makers: tuple, movers: cython.longlong[::1], stills: cython.longlong[::1]
+    ) -> list:
+        """Return the zones and the bodies that the game has moved or resized since the last step.
+
+        `movers` and `stills` are the rows that the step reads.
+        """
+        position: ComponentBinding = makers[0]
+        extents: ComponentBinding = makers[1]
+        moved: list = []
+        row: cython.Py_ssize_t
+
+        for entity, _ in zones:
+            row = self.row_of.find(entity)
+            if row >= 0 and (position.is_other(row) or extents.is_other(row)):
+                moved.append(entity)
+        for n in range(movers.shape[0] + stills.shape[0]):
+            row = movers[n] if n < movers.shape[0] else stills[n - movers.shape[0]]
+            if self.bodies.dynamic[row] != 0 and (position.is_other(row) or extents.is_other(row)):
+                moved.append(self.bodies.ids[row])
+        return moved
+
+    def _start(self, n_zones: cython.Py_ssize_t, n_more: cython.Py_ssize_t) -> cython.void:
         """Forget the zones and bodies of the last call, and make room."""
-        room: cython.Py_ssize_t = 2 * self.state.timeline.contacts.rows.n
+        room: cython.Py_ssize_t = 2 * self.state.timeline.contacts.rows.n + n_more
 
         for n in range(self.table.n):
-            self.zone_at[self.zone_rows[n]] = -1
+            if self.zone_rows[n] >= 0:
+                self.zone_at[self.zone_rows[n]] = -1
         for n in range(self.n_found):
             self.last_at[self.found[n]] = -1
         self.n_touches = self.n_found = self.n_known = 0
@@ -386,6 +425,20 @@ class Immersion:
         self.zone_rows[t.n] = row
         t.n += 1
         self.zone_at[row] = t.n - 1
+
+    def _add_placed(self, placed: tuple, zone: Any) -> cython.void:
+        """Add a zone elsewhere, and the bodies that it touches there."""
+        t: ZoneTable = self.table
+        low, high, rows = placed
+
+        t.read(zone)
+        for k in range(t.dim):
+            t.lows[t.n, k], t.highs[t.n, k] = low[k], high[k]
+        self.zone_rows[t.n] = -1
+        t.n += 1
+        for n in range(len(rows)):
+            row: cython.Py_ssize_t = rows[n]
+            self._touch(row, t.n - 1)
 
     def _find_touches(self, contacts: ContactRows) -> cython.void:
         """Find the bodies that touch zones."""

@@ -17,6 +17,7 @@ from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.table import EXEMPT
 from ecs_collide.esper_world import World
+from ecs_collide.queries.arrivals import Arrivals
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.wrapped import Boxes, search_of
@@ -105,13 +106,15 @@ class QueriedBodies:
 
     # -- zones --
 
-    def immersion(self) -> tuple[Immerse, FindLeft]:
-        """Return functions that let zones act on bodies; see `Immersion`."""
+    def immersion(self, may_meet: Callable[[int, int], bool]) -> tuple[Immerse, FindLeft]:
+        """Return functions that let zones act on bodies; see `Immersion` and `Arrivals`."""
         registry, domain = self._registry, self._domain
         makers = tuple(kind.type for kind in registry.makers)
         immersion = backend.kernels.immersion.Immersion(
             self._state, registry.row_of, domain.wrap, makers, Velocity, Immersed
         )
+        arrivals = Arrivals(registry, self._presence, domain, may_meet)
+        others = Disabled, Sensor, Attached, *EXEMPT
 
         def immerse(zones: list[Any], dt: float) -> list[Any]:
             self._lock.refuse_others()
@@ -122,13 +125,24 @@ class QueriedBodies:
             for kind in EXEMPT:
                 if kind not in registry.types:  # no step has read one, so none is noted
                     noted.update(world.having(kind))
+            changed = set(noted) if zones else set()
+            if zones:
+                lists = registry.lists
+                changed.update(
+                    immersion.find_moved(zones, registry.makers, lists.movers, lists.stills)
+                )
+            arrivals.find(world, zones, changed, others)
             new: list[Any] = immersion.immerse(
                 zones, dt, world.entities(registry.types), world.dead(), noted,
-                noted and self._presence.is_there(world), (Disabled, Sensor, Attached, *EXEMPT),
+                noted and self._presence.is_there(world), others, arrivals.zones, arrivals.bodies,
             )  # fmt: skip
-            return new
+            return sorted(new + arrivals.immerse(world, dt))
 
-        return immerse, immersion.find_left
+        def find_left(holders: list[Any]) -> list[int]:
+            left: list[int] = immersion.find_left(holders)
+            return [entity for entity in left if entity not in arrivals.immersed]
+
+        return immerse, find_left
 
     # -- bodies and trees --
 

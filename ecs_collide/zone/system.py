@@ -18,9 +18,9 @@ class ZoneSteering(Steering):
     """Write the effect of zones into the bodies in them.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  Characters
-    handle zones themselves.  A zone acts on the boxes that it overlaps at the end of the last
-    step.  The part inside is that of the box half a step later, at its velocity.  So a body
-    without drag bobs for ever, but no higher.  The step applies this from its `Immersed`,
+    handle zones themselves.  A zone acts on the boxes that it overlaps when the step begins, also
+    on new ones.  The part inside is that of the box half a step later, at its velocity.  So a
+    body without drag bobs for ever, but no higher.  The step applies this from its `Immersed`,
     exactly while the body is wholly inside.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import esper
@@ -570,3 +571,107 @@ def test_zone_acts_on_a_character_once_though_both_systems_run(swimmer):
     run(600)
 
     assert space.position_of(entity)[1] == pytest.approx(0, abs=0.01)
+
+
+# -- the first step --
+
+
+def _drifter(dim, x=0, *more):
+    velocity = ec.Velocity(*(100, 0, 0)[:dim])
+    place = ec.Position(*(x, 0, 0)[:dim])
+    body = place, ec.Extents(*(1, 1, 1)[:dim]), velocity, ec.Slide()
+    return esper.create_entity(*body, *more), place, velocity
+
+
+def _sea(dim, *more):
+    body = ec.Position(*(0, 0, 0)[:dim]), ec.Extents(*(99, 99, 99)[:dim]), ec.Sensor()
+    return esper.create_entity(*body, Zone(drag=4), *more)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("restores", [False, True])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "new body",
+        "new zone",
+        "teleport",
+        "write",
+        "resize",
+        "body on",
+        "zone on",
+        "sleeper",
+        "drop",
+    ],
+)
+def test_zone_acts_in_the_first_step_of_a_body_in_it(dim, restores, change, world, implementation):
+    space = ec.install(dim=dim)
+    off = ec.Disabled()
+    if change != "new zone":
+        sea = _sea(dim, *[off] * (change == "zone on"))
+    if change != "new body":
+        x = -500 if change in ("teleport", "write", "sleeper", "resize") else 0
+        body, place, velocity = _drifter(dim, x, *[off] * (change == "body on"))
+    if change == "resize":
+        esper.component_for_entity(sea, ec.Extents).x = 1.0
+    if change == "sleeper":
+        velocity.x = 0.0
+        run(200)
+        assert space.stats.asleep == 1
+    run(1)
+
+    if change == "new body":
+        body, place, velocity = _drifter(dim)
+    elif change == "new zone":
+        _sea(dim)
+    elif change == "teleport":
+        space.teleport(body, (0, 0, 0)[:dim])
+    elif change in ("write", "sleeper"):
+        place.x = 0.0
+    elif change == "resize":
+        esper.component_for_entity(sea, ec.Extents).x = 900.0
+    elif change == "drop":
+        place.x = 900.0
+    else:
+        esper.remove_component(body if change == "body on" else sea, ec.Disabled)
+    velocity.x = 100.0
+    data = space.snapshot()
+    with another_world("restored") if restores else nullcontext():
+        if restores:
+            ec.install(dim=dim).restore(data)
+        run(1)
+        left = 1.0 if change == "drop" else math.exp(-4 * DT)
+        assert velocity_of(body).x == pytest.approx(100 * left, rel=1e-12)
+
+
+def test_new_zone_obeys_filters_owners_and_the_edge_of_the_world(world):
+    space = ec.install(wrap=(1024, None))
+    alone = ec.Filter(categories=2, mask=2)
+    filtered, _, _ = _drifter(2, 0, alone)
+    _sea(2)
+    across, _, _ = _drifter(2, 1000)
+    owner, _, _ = _drifter(2, 500)
+    zone((400, -50), (600, 50), ec.Attached(owner), drag=4)
+    run(1)
+
+    assert velocity_of(filtered).x == velocity_of(owner).x == 100.0
+    assert velocity_of(across).x < 95.0
+    near, _, _ = _drifter(2, 540)  # in the zone of the owner, which is known now
+    run(1)
+    assert space.velocity_of(near)[0] < 95.0
+    space.teleport(owner, (700, 0))
+    run(1)
+    assert velocity_of(owner).x == 100.0
+
+
+def test_new_body_with_a_wrong_number_is_skipped_and_caught_up_with(world):
+    ec.install()
+    _sea(2)
+    _, place, velocity = _drifter(2)
+    place.x = math.nan
+    with pytest.warns(RuntimeWarning):
+        run(1)
+    assert velocity.x == 100.0
+    place.x = 0.0
+    run(1)
+    assert velocity.x < 95.0
