@@ -118,7 +118,7 @@ class RiderTable:
     def add_product(
         self, i: cython.Py_ssize_t, k: cython.int, a: cython.double, b: cython.double
     ) -> cython.void:
-        """Add a * b to a sum of a rider, in twice the precision, so that no order counts."""
+        """Add a * b to a sum of a rider, in twice the precision, so that the mean has no order."""
         product: cython.double = a * b
         total: cython.double = self.sums[i, 2 * k] + product
 
@@ -288,7 +288,7 @@ class Carriers:
         The best carrier moves fastest towards the rider.  If several sides of the rider have one,
         a face comes before a slope, then the highest axis.  Of one side the widest is the best, and
         its equals count in the mean.  `old` has the riders that carry others, and `at_rest` is that
-        of `find_riders`.  `contact` is a contact between steps, or -1 less a pair.
+        of `find_riders`.  `contact` is the row of a contact between steps, or -1 - p for pair p of this step.
         """
         if not self.bodies.dynamic[i] or not self._carries(old, j, side):
             return
@@ -965,12 +965,16 @@ class Carriers:
                 and rode.side[i] == self.now.side[i]
                 and self._is_riding(i)
             )
+            # If they differ, the mean also changes with the widths.
+            differ: cython.int = rode.is_shared[i] | self.now.is_shared[i]
             for k in range(self.bodies.dim):
                 c: cython.double = self.now.carrier_velocity[i, k]
                 own: cython.double = self.own[i, k]
-                if rode.carrier[i] < 0 or not (
-                    (stays and k != self.now.normal_of(i))
-                    or self._is_as_fast(i, rode.carrier_velocity[i, k], c, k)
+                along: cython.bint = stays and k != self.now.normal_of(i)
+                if along and differ & (2 << k):
+                    own = _own_by_mean(own, rode.carrier_velocity[i, k], c)
+                elif rode.carrier[i] < 0 or not (
+                    along or self._is_as_fast(i, rode.carrier_velocity[i, k], c, k)
                 ):
                     own = self._own_of(self.now, i, k)
                 self.own[i, k] = own
@@ -1053,6 +1057,19 @@ def _own_after(
     if own * change >= 0.0:
         return own
     return own + change if abs(change) < abs(own) else 0.0
+
+
+def _own_by_mean(own: cython.double, last: cython.double, c: cython.double) -> cython.double:
+    """Return the own velocity of a rider whose carriers have the mean `c` where it was `last`.
+
+    What they lose stays with the rider, and what they gain does not make it faster.
+    """
+    kept: cython.double = 0.0
+
+    if last * c > 0.0:
+        kept = c if abs(c) < abs(last) else last
+    own += last - kept
+    return _nearest_to_zero(own - (c - kept) + 0.0, own)
 
 
 @cython.inline

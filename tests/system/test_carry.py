@@ -1068,3 +1068,35 @@ def test_who_rides_on_a_trolley_stops_with_it_between_two_steps(damping):
     assert position(trolley) == (80, 10)
     assert position(rider) == (80, 28)
     assert velocity(rider) == (0, 0)
+
+
+@pytest.mark.parametrize("mirror", [1, -1])
+@pytest.mark.parametrize(
+    ("first", "own", "second", "after"),
+    [
+        ([ec.Carry()], 60, [ec.Carry((40, 0))], 60),
+        ([], 60, [ec.Carry((40, 0))], 60),
+        ([ec.Carry((-40, 0))], 100, [ec.Carry((40, 0))], 60),
+        ([ec.Carry((40, 0))], 0, [ec.Carry()], 40),
+        ([ec.Carry((40, 0))], 0, [], 40),
+        ([ec.Carry()], 60, [ec.Carry((-40, 0))], 20),
+        ([ec.Carry((40, 0))], 0, [ec.Carry((90, 0))], 90),
+    ],
+)
+def test_who_slides_from_one_carrier_to_another_gains_no_speed_by_it(
+    first, own, second, after, mirror
+):
+    for x, parts in ((-100, first), (100, second)):
+        parts = [ec.Carry((mirror * part.x, 0)) for part in parts]
+        box((mirror * x, -8), (100, 8), *parts)
+    crate = mover((-12 * mirror, 8), (8, 8), (mirror * own, 0), ec.Slide())
+    space = ec.install(gravity=(0, -900))
+    speeds = []
+    for _ in range(60):
+        esper.process(1 / 60)
+        speeds.append(mirror * (space.velocity_of(crate)[0] + space.carried(crate)[0]))
+
+    start = own + sum(part.x for part in first)
+    least, most = sorted((start, after))
+    assert all(least - 1e-9 <= speed <= most + 1e-9 for speed in speeds)
+    assert speeds[-1] == pytest.approx(after)

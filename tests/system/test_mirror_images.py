@@ -178,7 +178,7 @@ def test_a_crate_on_two_belts_moves_at_the_mean_of_their_velocities_by_width(sid
     space = ec.install(gravity=(0, -900))
     esper.process(0.0)
     assert space.carried(crate) == (side * 35, 0)
-    for _ in range(60):
+    for _ in range(25):
         esper.process(1 / 60)
     assert space.carried(crate) == (side * 20, 0)
-    assert velocity.xy == (0, 0)
+    assert velocity.xy == pytest.approx((side * 15, 0))  # it keeps the speed that it had
