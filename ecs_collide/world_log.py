@@ -3,9 +3,10 @@
 esper keeps a set of entities for each component type.  Every change of a component passes through
 `add` or `discard` of one of these sets, also when a component is replaced by another one of its
 type.  The sets of the types in `kinds` note the entity.  Nothing else in esper changes, so its
-queries cost the same, and other types cost nothing.
+queries cost the same.
 
-The readers of a world share its log, and each remembers in a `Seen` how far it has read.
+A world has two logs: one for steps and questions, and one for snapshots, which ask for all types.
+The readers of a log share it, and each remembers in a `Seen` how far it has read.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ class PairTable:
         second: cython.Py_ssize_t,
         image: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Return as `find_image` a pair.  Cost O(1) if it is one of the next after `p`."""
+        """Return what `find_image` does; O(1) if the pair is among the next `NEAR` after `p`."""
         for q in range(p + 1, min(p + 1 + NEAR, self.n)):
             if self._is(q, first, second, image):
                 return q

@@ -576,7 +576,7 @@ class Bodies:
 
     @cython.inline
     def place_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return a body's place on axis k, then its half sizes; no place of a ring is first."""
+        """Return a coordinate or a half size by which bodies are ordered; 0 if the world wraps."""
         if self.wraps:
             return 0.0
         return self.centre[i, k] if k < self.dim else self.half[i, k - self.dim]

@@ -141,7 +141,7 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
 # sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
 # components that they read, and the columns of floats that `components.table` declares; `sync.undo`
-# puts back what a step has overwritten.
+# puts back what a step has overwritten; `motion/paths.h` writes the bounds of paths.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {
@@ -304,7 +304,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
 def _each(
     names: tuple[str, ...], dtype: np.dtype[Any], shape: tuple[int, ...], user: str, fill: int = 0
 ) -> list[Block]:
-    """Return a block for each column, which is not cleared for a new body."""
+    """Return one block for each column.  It is not cleared for a new body."""
     return [Block((name,), dtype, shape, user, False, fill) for name in names]
 
 

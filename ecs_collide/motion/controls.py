@@ -41,7 +41,7 @@ class Controls:
         self.dim = dim
 
     def use(self):
-        """Start to use the columns, which hold zeros in the rows of all other bodies."""
+        """Start to use the columns; the rows of bodies that have none of these components hold zeros."""
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:

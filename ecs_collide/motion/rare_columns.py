@@ -66,7 +66,7 @@ class RareColumns:
     def use(self):
         """Start to use the columns.
 
-        Unused rows of bodies without any bit hold zeros, in memory that no page is taken for.
+        Rows of bodies without any bit hold zeros and take no memory.
         """
         self.is_used = True
 

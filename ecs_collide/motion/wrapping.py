@@ -66,9 +66,9 @@ class PeriodicDomain:
     def into_world(self, places: Floats) -> Floats:
         """Return positions (..., dim) wrapped into the world, as by `Bodies.into_world`.
 
-        If no axis wraps, this is the array of the positions itself.
+        If no axis wraps, the result may share the memory of the positions.
         """
-        inside = np.array(places, np.float64) if self.axes else places
+        inside = np.array(places, np.float64) if self.axes else np.asarray(places, np.float64)
         for k in self.axes:
             width, column = self.widths[k], inside[..., k]
             out = ~((column >= 0.0) & (column < width)) & np.isfinite(column)

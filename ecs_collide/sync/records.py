@@ -298,10 +298,10 @@ def _gathered(entities: dict, some: list, all_records: list, items: list) -> tup
 
 
 def gather_again(entities: dict, dead, noted: list, all_records: list, found: tuple):
-    """Return what `gather_components` would, as only some entities have changed since it `found`.
+    """Update what `gather_components` `found` for the entities that have changed since.
 
     `noted` are these entities, by rising id.  The others cost a copy of their ids and masks.
-    Return None if entities without any component came or went, which nobody notes.
+    Return None if entities without any component came or went, which no log notes.
     """
     one: cython.ulonglong = 1
     record: ComponentRecords

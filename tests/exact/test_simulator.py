@@ -910,6 +910,11 @@ def known_scenes():
     return [test for test in tests if not test.__code__.co_argcount and test.__doc__ is None]
 
 
+def test_the_page_about_tests_says_how_many_faults_there_are():
+    page = Path(__file__).parents[1].joinpath("how_exactness_is_tested.md").read_text("utf-8")
+    assert f"Then {len(FAULTS)} faults are put" in page
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_is_found(fault, monkeypatch):
     whole, broken = FAULTS[fault]
