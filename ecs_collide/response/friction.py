@@ -443,9 +443,11 @@ class CoulombFriction:
             self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
         ):
             # One velocity for both faces, so that rounding leaves no difference.
-            common: cython.double = self._common_velocity(axis)
-            first = common - m.belt_speed(0, axis) + self.clusters.kick_of(i, axis)
-            second = common - m.belt_speed(1, axis) + self.clusters.kick_of(j, axis)
+            belt: cython.double = m.belt_speed(0, axis)
+            if belt == m.belt_speed(1, axis) and self._kick_apart(axis) == 0.0:
+                first = second = self._common_velocity(axis) - belt
+            else:
+                second = first + belt - m.belt_speed(1, axis) - self._kick_apart(axis)
         m.change_along(0, axis, first)
         m.change_along(1, axis, second)
 
@@ -460,17 +462,13 @@ class CoulombFriction:
         )
 
     def _common_velocity(self, axis: cython.int) -> cython.double:
-        """Return the mean velocity of both faces at this instant, by mass."""
+        """Return the mean velocity of both faces by mass."""
         m: ImpactState = self.impact
-        momentum: cython.double = 0.0
-        mass: cython.double = 0.0
+        both: cython.double = self.inverse_mass[0] + self.inverse_mass[1]
 
-        for n in range(2):
-            i: cython.Py_ssize_t = m.rows[n]
-            face: cython.double = m.face_velocity(n, axis) - self.clusters.kick_of(i, axis)
-            momentum += self.bodies.mass[i] * face
-            mass += self.bodies.mass[i]
-        return momentum / mass
+        return m.face_velocity(0, axis) * (self.inverse_mass[1] / both) + m.face_velocity(
+            1, axis
+        ) * (self.inverse_mass[0] / both)
 
     def _aim_beside_wall(
         self, n: cython.int, axis: cython.int, part: cython.double, slide: cython.double
