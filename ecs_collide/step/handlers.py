@@ -336,10 +336,10 @@ class Subscribers:
     def _note_begin(self, event: ContactBegan) -> None:
         """Note that a contact is open, for the functions that want its end."""
         pair = event.first, event.second
-        for kinds, contacts in self.open.items():
+        for kinds in self.open:  # where items() has no memory, CPython crashes
             order = self._types.order_of(*pair, kinds)
             if order is not None:
-                contacts.setdefault(pair, []).append(order)
+                self.open[kinds].setdefault(pair, []).append(order)
 
     def _offer_end(self, world: World, event: ContactEnded, plan: Plan) -> None:
         """Plan the calls of the functions that want an end, and remove the open contact."""
