@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
-from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies, flat, vector_of
 from ecs_collide.narrowphase.packed import bytes_of, packed_rows
@@ -169,8 +168,8 @@ class EventBuffer:
         width: cython.int = 2 * self.dim
         self.contact_places[n, 0] = self.n_collisions
         for k in range(width):
-            self.contact_places[n, 1 + k] = _sortable(bodies.place_of(i, k))
-            self.contact_places[n, 1 + width + k] = _sortable(bodies.place_of(j, k))
+            self.contact_places[n, 1 + k] = bodies.place_of(i, k)
+            self.contact_places[n, 1 + width + k] = bodies.place_of(j, k)
 
     def _find_order(self) -> cython.void:
         """Sort contact events, in `order`.
@@ -338,9 +337,3 @@ class EventBuffer:
         self.contact_time = grown(times, room)
         self.n_contacts = len(times)
         self.normals = normals
-
-
-@cython.inline
-def _sortable(place: cython.double) -> cython.double:
-    """Return a number, or inf for NaN: the game may have put a body nowhere."""
-    return place if place == place else INF

@@ -92,7 +92,7 @@ def test_a_sensor_under_the_feet_keeps_one_contact_with_the_floor_it_slides_alon
         of(hero, ec.Velocity).y -= 15.0
         esper.process(1 / 60)
 
-    assert began == [(floor, feet), (floor, hero)]  # the feet are below
+    assert began == [(floor, hero), (floor, feet)]
     assert ended == []
 
 
