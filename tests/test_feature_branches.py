@@ -34,7 +34,7 @@ FEATURES = {
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 29),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 30),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
         21,

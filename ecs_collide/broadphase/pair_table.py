@@ -353,11 +353,13 @@ class PairTable:
 
     @cython.inline
     def leader(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.Py_ssize_t:
-        """Return the body by which a pair is ordered; see `Bodies.leads`."""
+        """Return the body by which a pair is ordered: the dynamic one, or the first in space."""
         i: cython.Py_ssize_t = self.at[p].first
         j: cython.Py_ssize_t = self.at[p].second
 
-        return i if bodies.leads(i, j) else j
+        if (bodies.dynamic[i] != 0) != (bodies.dynamic[j] != 0):
+            return i if bodies.dynamic[i] else j
+        return j if bodies.precedes(j, i) else i
 
     @cython.inline
     def meets_wall(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.bint:

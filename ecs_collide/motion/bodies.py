@@ -560,26 +560,22 @@ class Bodies:
         ones; then of their half sizes.  Ids order only boxes that are equal in both, and all bodies
         of a world that wraps, in which no place is the first.
         """
-        for k in range(2 * self.dim):
-            here: cython.double = self.place_of(i, k)
-            there: cython.double = self.place_of(j, k)
+        if self.wraps:
+            return self.ids[i] < self.ids[j]
+        for k in range(self.dim):
+            here: cython.double = self.centre[i, k]
+            there: cython.double = self.centre[j, k]
             if here != there:
                 return here < there
+        for k in range(self.dim):
+            if self.half[i, k] != self.half[j, k]:
+                return self.half[i, k] < self.half[j, k]
         return self.ids[i] < self.ids[j]
 
     @cython.inline
-    def leads(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair is ordered by body i: the dynamic one, or the first in space."""
-        if (self.dynamic[i] != 0) != (self.dynamic[j] != 0):
-            return self.dynamic[i] != 0
-        return not self.precedes(j, i)
-
-    @cython.inline
     def place_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return a coordinate or a half size by which bodies are ordered; 0 if the world wraps."""
-        if self.wraps:
-            return 0.0
-        return self.centre[i, k] if k < self.dim else self.half[i, k - self.dim]
+        """Return the coordinate by which impacts are ordered; 0 if the world wraps."""
+        return 0.0 if self.wraps else self.centre[i, k]
 
     @cython.inline
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:

@@ -434,7 +434,8 @@ class Contacts:
             self.event_buffer, self.bodies, rows.at[n].first, rows.at[n].second, rows.at[n].sign
         )
         self.event_buffer.add_contact(
-            ENDED, phase, time, self.bodies, rows.at[n].first, rows.at[n].second,
+            ENDED, phase, time,
+            self.bodies.ids[rows.at[n].first], self.bodies.ids[rows.at[n].second],
             rows.at[n].axis, rows.at[n].sign, kind, reason,
         )  # fmt: skip
 

@@ -46,7 +46,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
     ContactRows,
     Contacts,
 )
-from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, LATE, WITHIN, EventBuffer
+from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
 from ecs_collide.narrowphase.placement import PositionCorrection, soft_overlap
 from ecs_collide.narrowphase.slopes import APART, OVERLAPPING, PENETRATING, note_normal
 
@@ -349,7 +349,9 @@ class ContactsInStep:
 
         self.event_buffer.image = self.pairs.image_of(p)
         note_normal(self.event_buffer, b, i, j, sign)
-        self.event_buffer.add_contact(event, phase, time, b, i, j, axis, sign, kind, reason)
+        self.event_buffer.add_contact(
+            event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
+        )
 
     def _log_end(
         self,
@@ -526,7 +528,7 @@ class ContactsInStep:
             self._keep(p, SOLID, s.axis, s.sign, since)
         elif is_open:
             if self.opened[n].parts < 1.0:
-                self._log_end(p, n, LATE, self.opened[n].parts)
+                self._log_end(p, n, WITHIN, self.opened[n].parts)
             else:
                 self._log_end(p, n, AT_END, 1.0)
 

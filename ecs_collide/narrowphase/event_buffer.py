@@ -5,14 +5,13 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.motion.bodies import Bodies, flat, vector_of
+from ecs_collide.motion.bodies import flat, vector_of
 from ecs_collide.narrowphase.packed import bytes_of, packed_rows
 
 # The phase of a step in which a contact event was found; it orders events of one time.
 AT_START = 0
 WITHIN = 1
-LATE = 2  # at the end, for a time within
-AT_END = 3
+AT_END = 2
 
 NORMAL = 4  # the first column of the normal in `EventBuffer.numbers`
 # The columns of `EventBuffer.codes`.
@@ -53,11 +52,6 @@ class EventBuffer:
     contact_codes: Public[cython.schar[:, ::1]]  # (n, 6): change, phase, axis, sign, kind, reason
     # (n,): the image of the second body; see `broadphase.images`
     contact_images: Public[cython.longlong[::1]]
-    # (n, 1 + 4 * dim): the number of collisions before it, then centre and half size of the leader
-    # (`Bodies.leads`) and those of the other body, which are zeros in a world that wraps
-    contact_places: Public[cython.double[:, ::1]]
-    order: cython.longlong[::1]  # (n or more,): the rows of contact events as they are reported
-    spare: cython.longlong[::1]
     image: Public[cython.longlong]  # of the next contact events
     normals: Public[dict]  # the normals of contact events at slopes, by row
 
@@ -71,9 +65,6 @@ class EventBuffer:
         self.contact_bodies = zeros(LONG, 16, 2)
         self.contact_codes = zeros(BYTE, 16, 6)
         self.contact_images = zeros(LONG, 16)
-        self.contact_places = zeros(DOUBLE, 16, 1 + 4 * dim)
-        self.order = zeros(LONG, 1)
-        self.spare = zeros(LONG, 1)
         self.image = 0
         self.normals = {}
 
@@ -111,7 +102,6 @@ class EventBuffer:
         self.contact_bodies, other.contact_bodies = other.contact_bodies, self.contact_bodies
         self.contact_codes, other.contact_codes = other.contact_codes, self.contact_codes
         self.contact_images, other.contact_images = other.contact_images, self.contact_images
-        self.contact_places, other.contact_places = other.contact_places, self.contact_places
         self.normals, other.normals = other.normals, self.normals
         other.normals.clear()
 
@@ -133,15 +123,14 @@ class EventBuffer:
         change: cython.int,
         phase: cython.int,
         time: cython.double,
-        bodies: Bodies,
-        i: cython.Py_ssize_t,
-        j: cython.Py_ssize_t,
+        first: cython.longlong,
+        second: cython.longlong,
         axis: cython.int,
         sign: cython.int,
         kind: cython.int,
         reason: cython.int,
     ) -> cython.void:
-        """Add the begin or the end of a contact of bodies i and j."""
+        """Add the begin or the end of a contact."""
         n: cython.Py_ssize_t = self.n_contacts
 
         if n == self.contact_time.shape[0]:
@@ -150,75 +139,18 @@ class EventBuffer:
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
             self.contact_images = grown(self.contact_images, room)
-            self.contact_places = grown(self.contact_places, room)
             self.contact_time = grown(self.contact_time, room)
         self.n_contacts = n + 1
         self.contact_time[n] = time
         self.contact_images[n] = self.image
-        self.contact_bodies[n, FIRST] = bodies.ids[i]
-        self.contact_bodies[n, SECOND] = bodies.ids[j]
+        self.contact_bodies[n, FIRST] = first
+        self.contact_bodies[n, SECOND] = second
         self.contact_codes[n, CHANGE] = change
         self.contact_codes[n, PHASE] = phase
         self.contact_codes[n, EVENT_AXIS] = axis
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
-        if not bodies.leads(i, j):
-            i, j = j, i
-        width: cython.int = 2 * self.dim
-        self.contact_places[n, 0] = self.n_collisions
-        for k in range(width):
-            self.contact_places[n, 1 + k] = bodies.place_of(i, k)
-            self.contact_places[n, 1 + width + k] = bodies.place_of(j, k)
-
-    def _find_order(self) -> cython.void:
-        """Sort contact events, in `order`.
-
-        By time and phase; then by the collisions before it, place in space, ids and image.
-        """
-        if self.order.shape[0] < self.n_contacts:
-            self.spare = zeros(LONG, self.contact_time.shape[0])
-            self.order = zeros(LONG, self.contact_time.shape[0])  # last: its length is the room
-        for n in range(self.n_contacts):
-            self.order[n] = n
-        self._sort_run(0, self.n_contacts)
-
-    def _sort_run(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Sort a part of `order` by merging its halves; equal events keep their order."""
-        if end - start < 2:
-            return
-        middle: cython.Py_ssize_t = (start + end) >> 1
-        self._sort_run(start, middle)
-        self._sort_run(middle, end)
-        if not self._is_before(self.order[middle], self.order[middle - 1]):
-            return
-        one: cython.Py_ssize_t = start
-        other: cython.Py_ssize_t = middle
-        for n in range(start, middle):
-            self.spare[n] = self.order[n]
-        for n in range(start, end):
-            if one == middle:
-                break  # the others are in their places
-            if other < end and self._is_before(self.order[other], self.spare[one]):
-                self.order[n] = self.order[other]
-                other += 1
-            else:
-                self.order[n] = self.spare[one]
-                one += 1
-
-    def _is_before(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact event is reported before another."""
-        if self.contact_time[one] != self.contact_time[other]:
-            return self.contact_time[one] < self.contact_time[other]
-        if self.contact_codes[one, PHASE] != self.contact_codes[other, PHASE]:
-            return self.contact_codes[one, PHASE] < self.contact_codes[other, PHASE]
-        for k in range(1 + 4 * self.dim):
-            if self.contact_places[one, k] != self.contact_places[other, k]:
-                return self.contact_places[one, k] < self.contact_places[other, k]
-        for k in range(2):
-            if self.contact_bodies[one, k] != self.contact_bodies[other, k]:
-                return self.contact_bodies[one, k] < self.contact_bodies[other, k]
-        return self.contact_images[one] < self.contact_images[other]
 
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
@@ -231,25 +163,24 @@ class EventBuffer:
         return packed_rows(numbers, codes, n, self.width, NORMAL + self.dim)
 
     def packed_contacts(self) -> tuple:
-        """Return the times, bodies, codes and order of begins and ends, as bytes."""
+        """Return the times, bodies, codes and images of begins and ends, as bytes."""
         n: cython.Py_ssize_t = self.n_contacts
 
-        self._find_order()
         if cython.compiled:
             times, bodies = (
                 cython.address(self.contact_time[0]),
                 cython.address(self.contact_bodies[0, 0]),
             )
-            codes, order = (
+            codes, images = (
                 cython.address(self.contact_codes[0, 0]),
-                cython.address(self.order[0]),
+                cython.address(self.contact_images[0]),
             )
         else:
             times, bodies = self.contact_time, self.contact_bodies
-            codes, order = self.contact_codes, self.order
+            codes, images = self.contact_codes, self.contact_images
         return (
             bytes_of(times, 8 * n), bytes_of(bodies, 16 * n), bytes_of(codes, 6 * n),
-            bytes_of(order, 8 * n),
+            bytes_of(images, 8 * n),
         )  # fmt: skip
 
     # -- for handlers, who want objects at once: arrays would cost more than a few events --
@@ -284,16 +215,26 @@ class EventBuffer:
         """Return the begins and ends as tuples in the order of `events.contact_dtype`, by time."""
         rows: list = []
         n: cython.Py_ssize_t
+        k: cython.int
 
-        self._find_order()
-        for k in range(self.n_contacts):
-            n = self.order[k]
+        for n in range(self.n_contacts):
+            # By time; then by phase (start of the step, within, end), ids and image.
             rows.append(
                 (
-                    self.contact_codes[n, CHANGE], self.contact_bodies[n, FIRST],
-                    self.contact_bodies[n, SECOND], self._normal(n), self.contact_time[n],
-                    self.contact_codes[n, CONTACT_KIND], self.contact_codes[n, REASON],
+                    self.contact_time[n], self.contact_codes[n, PHASE],
+                    self.contact_bodies[n, FIRST], self.contact_bodies[n, SECOND],
+                    self.contact_images[n], n,
                 )
+            )  # fmt: skip
+        rows.sort()
+        for k in range(len(rows)):
+            n = rows[k][5]
+            rows[k] = (
+                self.contact_codes[n, CHANGE], self.contact_bodies[n, FIRST],
+                self.contact_bodies[n, SECOND],
+                self._normal(n),
+                self.contact_time[n], self.contact_codes[n, CONTACT_KIND],
+                self.contact_codes[n, REASON],
             )  # fmt: skip
         return rows
 
@@ -314,26 +255,28 @@ class EventBuffer:
             return (x, y)
         return (x, y, z)
 
-    def contact_columns(self) -> tuple:
+    def contact_columns(self):
         """Return copies of the columns of the contact events, the arguments of `recover`."""
         n: cython.Py_ssize_t = self.n_contacts
         return (
             grown(self.contact_time, n, 0, n),
             grown(self.contact_bodies, n, 0, n),
             grown(self.contact_codes, n, 0, n),
-            grown(self.contact_images, n, 0, n),
-            grown(self.contact_places, n, 0, n),
             dict(self.normals),
         )
 
-    def recover(self, times, bodies, codes, images, places, normals: dict):
+    def recover(
+        self,
+        times: cython.double[::1],
+        bodies: cython.longlong[:, ::1],
+        codes: cython.schar[:, ::1],
+        normals: dict,
+    ):
         """Replace all events by contact events, given as columns."""
         self.clear()
-        room: cython.Py_ssize_t = len(times) + 16
-        self.contact_bodies = grown(bodies, room)
-        self.contact_codes = grown(codes, room)
-        self.contact_images = grown(images, room)
-        self.contact_places = grown(places, room)
-        self.contact_time = grown(times, room)
-        self.n_contacts = len(times)
         self.normals = normals
+        for n in range(times.shape[0]):
+            self.add_contact(
+                codes[n, CHANGE], codes[n, PHASE], times[n], bodies[n, FIRST], bodies[n, SECOND],
+                codes[n, EVENT_AXIS], codes[n, EVENT_SIGN], codes[n, CONTACT_KIND], codes[n, REASON],
+            )  # fmt: skip

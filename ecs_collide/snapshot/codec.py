@@ -473,7 +473,6 @@ def _check_contacts(state: SnapshotData) -> None:
 
 def _check_events(state: SnapshotData) -> None:
     last_reason = len(END_REASONS) - 1
-    _require(np.isfinite(state.pending["place"]).all(), "its contact events")
     upper = 1, 2, state.dim - 1, 1, 1, last_reason
     for codes, minimum, maximum in zip(
         state.pending["codes"].T, (0, 0, 0, -1, 0, -1), upper, strict=True

@@ -27,9 +27,8 @@ RIDE_RECORD = np.dtype(
     [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("subtracted", "<f8", (3,))]
 )
 PENDING_RECORD = np.dtype(
-    [("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,)),
-     ("place", "<f8", (13,))]
-)  # fmt: skip
+    [("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))]
+)
 
 
 @dataclass(slots=True)

@@ -409,7 +409,6 @@ class Snapshots:
         pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
         pending["time"] = np.asarray(buffer.contact_time)[:n]
         pending["codes"] = np.asarray(buffer.contact_codes)[:n]
-        pending["place"][:, : 1 + 4 * self._state.dim] = np.asarray(buffer.contact_places)[:n]
         if self._wrap is not None:  # the order of their reports
             pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
@@ -595,13 +594,12 @@ class Snapshots:
             state.images.data,
         )
         self._recover_rides(state.rides)
+        timeline.event_buffer.image = 0  # pending events keep their order
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.event_buffer.recover(
             np.array(state.pending["time"], np.float64).data,
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
-            np.zeros(len(bodies), np.int64).data,
-            np.array(state.pending["place"][:, : 1 + 4 * state.dim], np.float64, order="C").data,
             {},
         )
         events = StepEvents.of_arrays(state.collisions, state.contact_events)

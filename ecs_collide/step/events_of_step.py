@@ -46,7 +46,7 @@ class CopiedEvents:
         return self._collisions
 
     def packed_contacts(self) -> tuple[bytes, ...]:
-        """Return the times, bodies, codes and order of begins and ends, as bytes."""
+        """Return the times, bodies, codes and images of begins and ends, as bytes."""
         return self._contacts
 
 
@@ -186,10 +186,13 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     array = np.empty(n, no_events(dim).contact_array.dtype)
     if n == 0:
         return array
-    times, bodies, codes, ranks = event_buffer.packed_contacts()
-    time, order = np.frombuffer(times), np.frombuffer(ranks, np.int64)
+    times, bodies, codes, places = event_buffer.packed_contacts()
+    time, images = np.frombuffer(times), np.frombuffer(places, np.int64)
     first, second = np.frombuffer(bodies, np.int64).reshape(n, 2).T
-    change, _, axis, sign, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 6).T
+    change, phase, axis, sign, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 6).T
+    # By time; then by phase (start of the step, within, end); then by ids and image.
+    keys = second, first, phase, time
+    order = np.lexsort((images, *keys))
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
     array["normal"] = unit_normals(axis, sign, dim, event_buffer.normals)[order]
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]

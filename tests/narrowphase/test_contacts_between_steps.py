@@ -42,8 +42,6 @@ def contacts_of(*contacts, wraps=False, **columns):
         ids=np.arange(N_BODIES) + 100,
         dynamic=np.ones(N_BODIES, int),
         centre=np.zeros((N_BODIES, 2)),
-        leads=lambda i, j: i < j,
-        place_of=lambda i, k: 0.0,
         width=[16.0, 8.0],
         rare=SimpleNamespace(one_way=np.zeros(N_BODIES, int)),
     )
