@@ -659,7 +659,7 @@ def test_the_oracle_of_many_crowds(volume):
 
 
 def test_the_oracle_of_crowds_that_press(volume):
-    n_lasting, n_crowds = 0, volume(3, 15, 60)
+    n_lasting, n_crowds = 0, volume(3, 15, 60, least=3)
     for seed in range(n_crowds):
         exact = run(pressing_crowd(seed))
         checking.check(exact)
