@@ -140,7 +140,7 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
     Of a test with many cases all run on the compiled kernels, and every twentieth in
     pure Python too, beginning with the first: that both give the same bits is
     what `tests/system/test_compiled_and_pure.py` and others show.  Where there is only pure Python,
-    every fourth case runs, of those that are marked ``slow_in_python`` only with ``--long``.
+    every fourth case runs, and none that is marked ``slow_in_python``.
     """
     counts: Counter[str] = Counter()
     chosen = []

@@ -103,18 +103,16 @@ class Arrivals:
             if its is None or not self._presence.is_body(its) or Disabled in its or Slope in its:
                 continue
             row = known_row(entity)
+            moved = None
             if Attached in its:
-                moved = None
-                if row < 0 or its[Attached].owner in self.bodies:
+                if its[Attached].owner in self.bodies:
                     continue
             elif Sensor not in its:
                 continue
-            else:
-                moved = None
-                if entity in changed:
-                    moved = arrived(entity, row, row >= 0 and table.sensor[row])
-                if moved is None and row < 0:
-                    continue
+            elif entity in changed:
+                moved = arrived(entity, row, row >= 0 and table.sensor[row])
+            if moved is None and row < 0:
+                continue
             if moved is None:
                 box = entity, zone, table.tight_min[row].copy(), table.tight_max[row].copy()
             else:
