@@ -68,6 +68,12 @@ def faces(entity: int, dim: int = 2) -> tuple[tuple[float, ...], tuple[float, ..
     return low, high
 
 
+def steps(n: int, dt: float) -> None:
+    """Take so many steps."""
+    for _ in range(n):
+        esper.process(dt)
+
+
 def set_velocity(entity: int, *vector: float) -> None:
     """Do what a game does: write the velocity."""
     esper.component_for_entity(entity, ec.Velocity).set(*vector)

@@ -7,7 +7,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
-from tests.scenes import box, mover, of, position, velocity
+from tests.scenes import box, mover, of, position, steps, velocity
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
 
@@ -33,8 +33,7 @@ class Rink:
     def run(self, seconds):
         """Play for so long, as near as whole steps come to it; return the time."""
         n = round(seconds * self.rate)
-        for _ in range(n):
-            esper.process(1 / self.rate)
+        steps(n, 1 / self.rate)
         if self.restores:
             self.space.restore(self.space.snapshot())
             self.hero = of(self.body, Character)

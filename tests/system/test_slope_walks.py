@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.character import Character
 from ecs_collide.path import Path
-from tests.scenes import mover, position, set_velocity, velocity
+from tests.scenes import mover, position, set_velocity, steps, velocity
 from tests.terrain import ground_below, terrain
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
@@ -51,8 +51,7 @@ class Walk:
         self.space = ec.install(dim=dim)
         self.lifts = [entity for entity, _ in esper.get_component(ec.Carry)]
         self.origin = position(self.lifts[0], dim) if moves else (0.0,) * dim
-        for _ in range(5):
-            esper.process(DT)
+        steps(5, DT)
         self.ride()
         self.character.walk = 1.0
 

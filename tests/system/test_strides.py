@@ -13,8 +13,9 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import Character, Ladder, Zone
+from tests.scenes import of, steps
 from tests.system.test_compiled_and_pure import in_both_implementations
-from tests.volume import Volume, further
+from tests.volume import further
 
 
 class Street:
@@ -99,15 +100,13 @@ class Street:
         if chance() < 0.01:
             hero.knock_back((self.random.uniform(-200, 200), 0), 0.1)
         if chance() < 0.01:
-            place = esper.component_for_entity(entity, ec.Position)
+            place = of(entity, ec.Position)
             place.set(self.random.uniform(-400, 400), place.y + self.up * choice([1, 200]))
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("seed", [3, *further(2, 5)])
-def test_strides_have_the_same_bits_compiled_and_in_pure_python(
-    dim: int, seed: int, monkeypatch: pytest.MonkeyPatch, volume: Volume
-) -> None:
+def test_strides_have_the_same_bits_compiled_and_in_pure_python(dim, seed, monkeypatch, volume):
     steps = volume(60, 120, 200, least=60)
 
     compiled, plain = in_both_implementations(monkeypatch, lambda: Street(seed, dim).play(steps))
@@ -115,7 +114,7 @@ def test_strides_have_the_same_bits_compiled_and_in_pure_python(
     assert compiled == plain
 
 
-def test_strides_read_no_memory_that_has_been_freed() -> None:
+def test_strides_read_no_memory_that_has_been_freed():
     code = "from tests.system.test_strides import Street; print(len(Street(3, 2).play(20)))"
     # With -X dev freed memory is overwritten at once.
     done = subprocess.run(
@@ -128,7 +127,7 @@ def test_strides_read_no_memory_that_has_been_freed() -> None:
 
 @pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("mask", [1, 3])
-def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> None:
+def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask):
     esper.create_entity(ec.Position(0, -8), ec.Extents(300, 8))
     places = [ec.Position(-30, 16), ec.Position(30, 16)]
     for place, way in zip(places, (1.0, -1.0), strict=True):
@@ -138,8 +137,7 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> Non
         esper.create_entity(*body, ec.Filter(categories=2, mask=mask))
     ec.install()
 
-    for _ in range(53):
-        esper.process(1 / 60)
+    steps(53, 1 / 60)
 
     assert (places[0].x > places[1].x) is (mask == 1)
 
@@ -155,15 +153,14 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> Non
     ],
     ids=["deleted", "deleted at once", "disabled", "sensor"],
 )
-def test_what_holds_nothing_since_the_last_step_is_no_ground_and_no_step(end) -> None:
+def test_what_holds_nothing_since_the_last_step_is_no_ground_and_no_step(end):
     floor = esper.create_entity(ec.Position(0, -20), ec.Extents(900, 20))
     stair = esper.create_entity(ec.Position(48, 3), ec.Extents(10, 3))
     place, hero = ec.Position(0, 16), Character(acceleration=math.inf)
     hero.walk = 1.0
     esper.create_entity(place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
     ec.install()
-    for _ in range(7):
-        esper.process(1 / 60)
+    steps(7, 1 / 60)
 
     end(stair)
     for _ in range(3):
@@ -179,7 +176,7 @@ def test_what_holds_nothing_since_the_last_step_is_no_ground_and_no_step(end) ->
 
 @pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("owner", ["hero", "guard"])
-def test_an_attached_box_is_no_step_and_no_ground(owner: str) -> None:
+def test_an_attached_box_is_no_step_and_no_ground(owner):
     #
     #    hero ->               guard
     #   ------+      : box :
@@ -208,8 +205,8 @@ def test_an_attached_box_is_no_step_and_no_ground(owner: str) -> None:
 @pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("crate_first", [True, False])
 def test_on_a_slope_a_wall_stops_it_whatever_the_id_of_a_crate_above_it_is(
-    crate_first: bool,
-) -> None:
+    crate_first,
+):
     #
     #   hero |crate
     #   -.___|wall
@@ -224,8 +221,7 @@ def test_on_a_slope_a_wall_stops_it_whatever_the_id_of_a_crate_above_it_is(
     place, velocity, hero = ec.Position(8, 38), ec.Velocity(0, 0), Character()
     esper.create_entity(place, ec.Extents(8, 14), velocity, ec.Slide(), hero)
     ec.install(gravity=(0, -900))
-    for _ in range(4):
-        esper.process(1 / 60)
+    steps(4, 1 / 60)
     assert hero.on_ground
 
     hero.walk = 1.0
