@@ -7,7 +7,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import Attached, Outcome, Position, Sensor
-from tests.scenes import another_world, box, mover
+from tests.scenes import another_world, box, mover, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -48,8 +48,7 @@ def shot(*more, dim=2, side=1.0, speed=9000.0, at=0.0):
 def test_a_shot_is_deleted_where_it_enters_a_hurt_box(kind, side, dim, slept):
     space = ec.install(dim=dim, sleep=slept)
     _, hurt = fighter(dim=dim, side=side, slept=slept)
-    for _ in range(60 if slept else 1):
-        esper.process(1 / 60)
+    steps(60 if slept else 1, 1 / 60)
     bullet = shot(dim=dim, side=side)
     behind = box([side * 130.0, *[0.0] * (dim - 1)], [8.0] * dim, ec.Filter(2, 4))
     seen = []

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, mixed_log, mixed_run, mover, position, set_velocity
+from tests.scenes import (
+    another_world,
+    box,
+    mixed_log,
+    mixed_run,
+    mover,
+    position,
+    set_velocity,
+    steps,
+)
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -135,8 +144,7 @@ def test_entering_a_sensor_is_seen_coming_and_leaving_one_is_not():
     coin = box((5, 0), (1, 1), ec.Sensor())
     install(lambda impacts: seen.append([(hit.second, hit.time, hit.crosses) for hit in impacts]))
 
-    for _ in range(3):
-        esper.process(1.0)
+    steps(3, 1.0)
 
     assert seen == [[(coin, 0.75, True)], [], []]
     assert position(runner) == (12, 0)
@@ -175,8 +183,7 @@ def test_a_coming_impact_that_was_kept_says_the_same_when_the_step_is_over():
     box((7, 0), (2, 9))
     install(kept.extend)
 
-    for _ in range(2):
-        esper.process(1.0)
+    steps(2, 1.0)
 
     assert [impact.time for impact in kept] == [0.5]
     with pytest.raises(AttributeError):

@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, Ledger, box, mover, of, position, velocity
+from tests.scenes import Falls, Gravity, Ledger, box, mover, of, position, steps, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -116,8 +116,7 @@ def test_times_survive_a_snapshot(elsewhere):
     box((0, -1), (50, 1))
     body = mover((0, 6), (1, 1), (0, -10), ec.Slide())
     space = ec.install()
-    for _ in range(4):
-        esper.process(0.25)
+    steps(4, 0.25)
     data, since = space.snapshot(), space.is_on(body).since
     other = elsewhere()
     other.restore(data)

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, set_velocity
+from tests.scenes import box, mover, set_velocity, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -142,8 +142,7 @@ def test_a_zone_is_told_in_each_step_who_is_in_it():
     space = ec.install()
     space.on_contact(lambda contact: calls.append((space.stats.step, contact)), Zone, Enemy)
 
-    for _ in range(5):
-        esper.process(1.0)
+    steps(5, 1.0)
 
     # It is at 4, 8, 12, 16, 20 when steps end; the zone reaches from 6 to 14.
     assert [step for step, _ in calls] == [2, 3]
@@ -170,37 +169,6 @@ def test_a_touch_within_a_step_is_told_once():
     assert [c.since for c in calls] == [0.875, 0.8125]
     esper.process(1.0)  # it leaves the zone within the step
     assert len(calls) == 2
-
-
-def test_a_touch_goes_on_while_the_body_sleeps():
-    calls = []
-    crate = mover((0, 1), (1, 1), (0, -1), ec.Slide())
-    floor = box((0, -1), (9, 1))
-    space = ec.install()
-    space.on_contact(calls.append)
-
-    for _ in range(40):
-        esper.process(1.0)
-
-    assert space.stats.asleep == 1
-    assert len(calls) == 40
-    assert {(c.first, c.second, c.since) for c in calls} == {(crate, floor, 0.0)}
-
-
-def test_esper_dispatches_each_touch():
-    calls = []
-
-    def on_touch(contact):
-        calls.append((contact.first, contact.second))
-
-    enemy, arrow = enemy_before_arrow()
-    esper.set_handler(ec.CONTACT, on_touch)
-    ec.install()
-
-    esper.process(1.0)
-    esper.process(1.0)
-
-    assert calls == [(enemy, arrow)] * 2
 
 
 def test_two_bodies_that_touch_on_both_sides_of_a_wrapped_world_are_reported_once():
@@ -240,23 +208,6 @@ def test_contacts_are_filtered_by_the_other_body():
         space.contacts(player, filter=7)
     esper.delete_entity(left)
     assert met(filter=Enemy) == []
-
-
-def test_collisions_of_one_entity_in_time_order():
-    slow = box((20, 0), (2, 2))
-    arrow = mover((0, 0), (1, 1), (30, 0), ec.Sensor())
-    near = box((10, 0), (2, 2))
-    mover((0, 50), (1, 1), (30, 0), ec.Stop())
-    box((10, 50), (2, 2))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [hit.other(arrow) for hit in space.collisions_of(arrow)] == [near, slow]
-    assert space.collisions_of(arrow) == [hit for hit in space.collisions if arrow in (
-        hit.first, hit.second)]  # fmt: skip
-    assert [hit.first for hit in space.collisions_of(slow)] == [slow]
-    assert space.collisions_of(99) == []
 
 
 def test_collisions_of_each_of_many_entities_are_those_of_one():
@@ -316,18 +267,6 @@ def test_a_level_that_is_built_again_does_not_double_its_handlers():
     assert sorted(entry for entry in heard if isinstance(entry, int)) == sorted(again.arrows * 2)
     assert len(again.space.handlers) == 5
     assert all(handler.function != first.method for handler in again.space.handlers)
-
-
-def test_handlers_of_one_definition_stay_apart_within_a_level():
-    heard = []
-    enemy_before_arrow()
-    space = ec.install()
-    for number in range(3):
-        space.on_collision(lambda event, number=number: heard.append(number))
-
-    esper.process(1.0)
-
-    assert heard == [0, 1, 2]
 
 
 def test_restore_is_no_new_level():

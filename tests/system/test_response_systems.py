@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, gaps, mixed_log, mover, position, velocity
+from tests.scenes import another_world, box, mixed_log, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -72,18 +72,6 @@ def test_without_a_response_system_a_pair_is_emitted_once_a_step():
     assert all(len(kinds) <= 1 for kinds in counts[2:])
 
 
-def test_without_a_response_system_handlers_are_called_too():
-    seen = []
-    mover((0, 0), (1, 1), (20, 2), ec.Slide())
-    box((5, 0), (1, 9))
-    space = install(ec.Space())
-    space.on_collision(seen.append)
-
-    esper.process(1.0)
-
-    assert [hit.outcome for hit in seen] == [ec.Outcome.UNRESOLVED]
-
-
 def test_without_a_response_system_sensors_have_their_contacts():
     runner = mover((0, 0), (1, 1), (20, 0))
     coin = box((5, 0), (1, 1), ec.Sensor())
@@ -136,27 +124,6 @@ def test_a_subclass_resolves_in_its_own_way():
     assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
 
-def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
-    # A game replaces the third of the four.
-    class Mine(ec.ResponseSystem):
-        called = 0
-
-        def respond(self, impact):
-            type(self).called += 1
-            return super().respond(impact)
-
-    runner = mover((0, 0), (1, 1), (8, 0), ec.Stop())
-    box((5, 0), (1, 1))
-    space = ec.install()
-    esper.remove_processor(ec.ResponseSystem)
-    esper.add_processor(Mine(space), priority=110)
-
-    esper.process(1.0)
-
-    assert Mine.called == 1
-    assert position(runner) == (3, 0)
-
-
 # A subclass that takes all impacts -------------------------------------------------------
 
 
@@ -193,43 +160,6 @@ def test_impacts_are_offered_in_time_order():
         (ball, left, (-90, 0), -20),
         (ball, right, (90, 0), 10),
     ]
-
-
-def test_a_game_sets_the_velocities_itself():
-    class Portal(TakesEachImpact):
-        def resolve(self, impact):
-            impact.velocity_first = (0, 10)
-
-    runner = mover((0, 0), (1, 1), (8, 0), ec.Slide())
-    box((7, 0), (2, 2))
-    space = ec.Space()
-    install(space, Portal(space))
-
-    esper.process(1.0)
-
-    assert velocity(runner) == (0, 10)
-    assert position(runner) == (4, 5)
-    assert [(hit.outcome, hit.velocity_first) for hit in space.collisions] == [
-        (ec.Outcome.RESOLVED, (8, 0))
-    ]
-
-
-def test_an_impact_that_is_taken_and_not_resolved_is_slid():
-    class Lazy(TakesEachImpact):
-        def resolve(self, impact):
-            pass
-
-    runner = mover((0, 0), (1, 1), (8, 4), ec.Deflect())
-    wall = box((7, 0), (2, 20))
-    space = ec.Space()
-    install(space, Lazy(space))
-
-    esper.process(1.0)
-
-    assert velocity(runner) == (0, 4)
-    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
-    assert space.stats.forced == 1
-    assert gaps(runner, wall)[0] >= 0
 
 
 def test_a_response_system_run_by_hand_after_another_one_is_refused():

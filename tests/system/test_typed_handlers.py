@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, mover, set_velocity
+from tests.scenes import another_world, box, mover, of, set_velocity, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -48,7 +48,7 @@ def walk_out(s):
 
 
 def break_velocity(s):
-    esper.component_for_entity(s.player, ec.Velocity).x = float("nan")
+    of(s.player, ec.Velocity).x = float("nan")
 
 
 def lose_tag_and_leave(s):
@@ -89,13 +89,11 @@ def test_a_typed_end_comes_for_each_typed_begin(cause, reason, restores):
     cause(s)
     if restores:  # as a game over a network does
         data = s.space.snapshot()
-        for _ in range(2):
-            esper.process(1.0)
+        steps(2, 1.0)
         s.space.restore(data)
         assert s.space.snapshot() == data
         s.ended.clear()
-    for _ in range(2):
-        esper.process(1.0)
+    steps(2, 1.0)
 
     (ended,) = s.ended
     assert len(s.began) == 1
@@ -357,34 +355,6 @@ def test_no_event_object_is_made_where_no_types_match(event, monkeypatch):
     assert n_events >= 30
 
 
-def test_types_of_handlers_that_were_removed_are_not_followed():
-    space = ec.install()
-    stop = space.on_contact_ended(print, Fire, Enemy)
-    space.on_contact(print, Enemy)
-    stop()
-    assert list(space._subscribers._types._having) == [Enemy]
-    assert space._subscribers.open == {}
-
-    space.clear_handlers()
-    assert not space._subscribers._types._having
-
-
-def test_collisions_between_types_are_ordered_and_made_for_matches_only(monkeypatch):
-    wall = box((5, 0), (1, 9), Zone())
-    box((5, 40), (1, 9))
-    player = mover((0, 0), (1, 1), (10, 0), ec.Stop(), Player())
-    mover((0, 40), (1, 1), (10, 0), ec.Stop(), Player())
-    space = ec.install()
-    esper.process(1.0)
-
-    (hit,) = space.collisions_between(Player, Zone)
-
-    assert (hit.first, hit.second) == (player, wall)
-    assert [(e.first, e.second) for e in space.collisions_between(Zone, Player)] == [(wall, player)]
-    assert space.collisions_between(Fire, Player) == []
-    assert len(space.collisions) == 2
-
-
 # -- a handler that ends its world --
 
 
@@ -535,19 +505,6 @@ def test_types_without_a_function_are_a_decorator_with_the_same_calls(way, kinds
 
     assert told[0] == told[1] != []
     assert [handler.function for handler in s.space.handlers].count(tell) == 1
-
-
-def test_a_decorator_can_be_kept_and_removes_its_function():
-    s = Scene()
-    told: list[object] = []
-    decorate = s.space.on_collision(Player)
-    n = len(s.space.handlers)
-    decorate()  # nothing to remove yet
-    assert decorate(told.append) == told.append
-
-    decorate()
-
-    assert len(s.space.handlers) == n
 
 
 def test_three_types_and_no_function_are_refused():
