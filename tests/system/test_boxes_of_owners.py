@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover
+from tests.scenes import box, mover, of, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -28,8 +28,7 @@ def test_boxes_of_an_owner_are_found_before_and_after_steps(n_steps):
     mine = [attached(owner, x) for x in (5, -5)]
     attached(other, 5)
     space = ec.install()
-    for _ in range(n_steps):
-        esper.process(DT)
+    steps(n_steps, DT)
 
     assert space.boxes_of(owner) == mine
     assert space.boxes_of(mine[0]) == []
@@ -68,7 +67,7 @@ def test_a_box_with_a_new_owner_stays():
     blade = attached(owner, 5)
     space = ec.install()
     esper.process(DT)
-    esper.component_for_entity(blade, ec.Attached).owner = other
+    of(blade, ec.Attached).owner = other
     esper.delete_entity(owner)
 
     esper.process(DT)
@@ -111,8 +110,7 @@ def test_boxes_of_an_owner_that_dies_before_its_first_step_are_deleted(n_steps, 
     other = mover((50, 0), (2, 2), (0, 0), ec.Slide())
     left, moved = (attached(other, x) for x in (5, -5))
     space = ec.install()
-    for _ in range(n_steps):
-        esper.process(DT)
+    steps(n_steps, DT)
     owner = mover((0, 0), (2, 2), (0, 0), ec.Slide())
     mine = attached(owner, 5)
     esper.add_component(moved, ec.Attached(owner, (9, 0)))

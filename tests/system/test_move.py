@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, box, enter_new_world, mover, position
+from tests.scenes import box, enter_new_world, mover, of, position, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -63,20 +63,7 @@ def test_a_body_can_stop_or_bounce():
     assert (stopped.position, stopped.remaining) == ((8, 2), (8, 2))
     assert (bounced.position, bounced.remaining) == ((4, 4), (0, 0))
     assert hits_of(stopped) == hits_of(bounced) == [(wall, True)]
-
-
-def test_checking_a_move_moves_nothing():
-    space = ec.install()
-    piece = box((0, 0), (1, 1))
-    esper.process(DT)
-    before = space.state_hash()
-
-    space.check_move(piece, (5, 0))
-
-    assert position(piece) == (0, 0)
-    esper.process(0.0)
-    assert space.bounds(piece) == ((-1, -1), (1, 1))
-    assert before != b""
+    assert position(piece) == (0, 0)  # which checks move nothing
 
 
 def test_nothing_is_tunnelled_through_however_far_the_way_is():
@@ -169,7 +156,7 @@ def test_moves_see_the_world_as_it_is_now_and_each_other():
 
 
 def place(entity, at):
-    esper.component_for_entity(entity, ec.Position).set(*at)
+    of(entity, ec.Position).set(*at)
 
 
 def replace(entity, at):
@@ -193,14 +180,13 @@ INTO_THE_WAY = {
 }
 
 
-@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("n_steps", [0, 1])
 @pytest.mark.parametrize("how", INTO_THE_WAY)
-def test_a_second_move_meets_what_came_into_its_way_after_the_first(how, steps):
+def test_a_second_move_meets_what_came_into_its_way_after_the_first(how, n_steps):
     space = ec.install()
     hero = box((0, 0), (1, 1))
     far = box((10 if how == "set_extents" else 0, 500), (1, 1))
-    for _ in range(steps):
-        esper.process(DT)
+    steps(n_steps, DT)
     space.move(hero, (1, 0))
 
     INTO_THE_WAY[how](space, far, (10.0, 0.0))
@@ -219,25 +205,22 @@ OUT_OF_THE_WAY = {
     "without Extents": lambda space, wall: esper.remove_component(wall, ec.Extents),
     "Disabled": lambda space, wall: esper.add_component(wall, ec.Disabled()),
     "a Sensor": lambda space, wall: esper.add_component(wall, ec.Sensor()),
-    "NaN": lambda space, wall: setattr(
-        esper.component_for_entity(wall, ec.Position), "x", float("nan")
-    ),
+    "NaN": lambda space, wall: setattr(of(wall, ec.Position), "x", float("nan")),
     "Filter": lambda space, wall: esper.add_component(wall, ec.Filter(mask=0)),
     "filter_pairs": lambda space, wall: space.filter_pairs(lambda one, other: False),
 }
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("n_steps", [0, 1])
 @pytest.mark.parametrize("how", OUT_OF_THE_WAY)
-def test_a_second_move_passes_what_left_its_way_after_the_first(how, steps, fixed):
+def test_a_second_move_passes_what_left_its_way_after_the_first(how, n_steps, fixed):
     if fixed and how in ("written", "NaN"):
         return  # what the game has promised not to do
     space = ec.install()
     hero = box((0, 0), (1, 1))
     wall = box((10, 0), (1, 1), *[ec.Fixed()] * fixed)
-    for _ in range(steps):
-        esper.process(DT)
+    steps(n_steps, DT)
     assert space.move(hero, (20, 0)).position == (8, 0)
 
     OUT_OF_THE_WAY[how](space, wall)
@@ -245,12 +228,11 @@ def test_a_second_move_passes_what_left_its_way_after_the_first(how, steps, fixe
     assert space.move(hero, (20, 0)).position == (28, 0)
 
 
-@pytest.mark.parametrize("steps", [0, 1])
-def test_a_position_that_the_game_sets_between_two_moves_is_where_the_second_begins(steps):
+@pytest.mark.parametrize("n_steps", [0, 1])
+def test_a_position_that_the_game_sets_between_two_moves_is_where_the_second_begins(n_steps):
     space = ec.install()
     hero = box((0, 0), (1, 1))
-    for _ in range(steps):
-        esper.process(DT)
+    steps(n_steps, DT)
     space.move(hero, (5, 0))
 
     place(hero, (0, 50))
@@ -271,19 +253,6 @@ def test_a_body_that_comes_back_is_met_again():
     esper.delete_entity(wall, immediate=True)
     esper.create_entity(ec.Position(20, 0), ec.Extents(1, 1))
     assert space.move(hero, (20, 0)).position == (18, 0)
-
-
-def test_a_body_that_was_put_elsewhere_before_a_move_was_teleported():
-    space = ec.install()
-    box((0, -5), (500, 5))
-    hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
-    esper.process(DT)
-
-    place(hero, (100, 1))
-    space.move(hero, (4, 0))
-    esper.process(DT)
-
-    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
 
 
 def test_a_step_after_moves_is_the_same_as_without_any_look_at_the_world():
@@ -308,8 +277,7 @@ def test_attached_boxes_move_with_their_owner_and_their_contacts_go_on():
     zone, lamp = box((20, 0), (20, 5), ec.Sensor()), box((5, 2), (5, 1))
     hero = mover((0, 0.5), (1, 0.5), (0, 0), ec.Slide())
     sword = box((0, 0), (1, 1), ec.Attached(hero, (3, 0)))
-    for _ in range(2):
-        esper.process(DT)
+    steps(2, DT)
     before = {contact.other(sword): contact.since for contact in space.contacts(sword)}
     assert set(before) == {floor, zone, lamp}
 
@@ -332,7 +300,7 @@ def test_a_move_of_an_attached_box_sets_its_offset():
     space.move(sword, (-6, 0))
 
     assert space.position_of(sword) == (2, 5)
-    assert esper.component_for_entity(sword, ec.Attached).offset == (-3, 0, 0)
+    assert of(sword, ec.Attached).offset == (-3, 0, 0)
     esper.process(DT)
     assert space.position_of(sword) == (2, 5)
 
@@ -386,78 +354,51 @@ def test_a_move_goes_around_a_world_that_wraps():
     assert position(piece) == (8, 0)
 
 
-def test_a_contact_lasts_while_a_body_is_moved_along_it():
+SEPARATED, TELEPORTED = ec.EndReason.SEPARATED, ec.EndReason.TELEPORTED
+
+
+@pytest.mark.parametrize("restores", [False, True])
+@pytest.mark.parametrize(
+    ("put", "by", "then", "ends"),
+    [
+        (None, (4, 0), None, []),  # along the floor
+        (None, (0, 10), None, [SEPARATED]),  # a move is no teleport
+        ((100, 1), (4, 0), None, [TELEPORTED]),
+        (None, (4, 0), (6, 1), [TELEPORTED]),
+    ],
+)
+def test_a_contact_with_the_floor_ends_as_the_body_left_it(put, by, then, ends, restores):
     space = ec.install()
-    box((0, -5), (50, 5))
-    hero = mover((0, 1), (1, 1), (0, 0), ec.Slide(), Falls())
-    esper.add_processor(Gravity(), priority=200)
-    for _ in range(3):
-        esper.process(DT)
-    before = space.contacts(hero)
-
-    space.move(hero, (4, 0))
-    esper.process(DT)
-
-    assert [contact.since for contact in space.contacts(hero)] == [before[0].since]
-    assert not space.contacts_began
-    assert not space.contacts_ended
-
-
-def test_a_contact_that_a_move_ends_has_separated_and_is_no_teleport():
-    space = ec.install()
-    floor = box((0, -5), (50, 5))
+    floor = box((0, -5), (500, 5))
     hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
     esper.process(DT)
-    assert [contact.other(hero) for contact in space.contacts(hero)] == [floor]
+    (before,) = space.contacts(hero)
+    assert before.other(hero) == floor
 
-    space.move(hero, (0, 10))
-    esper.component_for_entity(hero, ec.Velocity).set(0, 0)
+    if put is not None:
+        place(hero, put)
+    space.move(hero, by)
+    if then is not None:
+        space.teleport(hero, then)
+    if restores:
+        space.restore(space.snapshot())
     esper.process(DT)
 
-    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.SEPARATED]
-
-
-def test_a_teleport_after_a_move_is_a_teleport():
-    space = ec.install()
-    box((0, -5), (50, 5))
-    hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
-    esper.process(DT)
-
-    space.move(hero, (4, 0))
-    space.teleport(hero, (6, 1))
-    esper.process(DT)
-
-    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
-
-
-def test_a_move_is_no_teleport_after_a_snapshot_was_restored():
-    runs = []
-    for restores in (False, True):
-        enter_new_world()
-        space = ec.install()
-        box((0, -5), (50, 5))
-        hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
-        esper.process(DT)
-        space.move(hero, (4, 0))
-        if restores:
-            space.restore(space.snapshot())
-        esper.process(DT)
-        runs.append((space.state_hash(), list(space.contacts_ended), space.contacts()))
-
-    assert runs[0] == runs[1]
-    assert runs[0][1] == []
+    assert [event.reason for event in space.contacts_ended] == ends
+    if not ends:
+        assert [contact.since for contact in space.contacts(hero)] == [before.since]
+        assert not space.contacts_began
 
 
 def test_a_body_that_slept_on_one_that_was_moved_falls():
     space = ec.install(sleep=True)
     shelf = box((0, 0), (5, 1))
     crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
-    for _ in range(200):
-        esper.process(DT)
+    steps(200, DT)
     assert space.stats.asleep == 1
 
     space.move(shelf, (0, -10))
-    esper.component_for_entity(crate, ec.Velocity).set(0, -60)
+    of(crate, ec.Velocity).set(0, -60)
     esper.process(1.0)
 
     assert position(crate) == (0, -8)

@@ -14,8 +14,8 @@ import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.character import Character, CharacterState
 from ecs_collide.components.immersed import Immersed
-from ecs_collide.zone import Zone, ZoneSteering
-from tests.scenes import another_world
+from ecs_collide.zone import Zone
+from tests.scenes import another_world, of, steps
 
 DT = 1 / 64
 
@@ -33,12 +33,11 @@ def crate(x, y, *more, half=(10, 10)):
 
 
 def run(n):
-    for _ in range(n):
-        esper.process(DT)
+    steps(n, DT)
 
 
 def velocity_of(entity):
-    return esper.component_for_entity(entity, ec.Velocity)
+    return of(entity, ec.Velocity)
 
 
 @pytest.fixture
@@ -129,33 +128,6 @@ def test_effect_is_the_exact_sum_rounded_once(implementation, dim, volume):
         assert found == effect(boxes[0], *zones[::-1], wrap=wrap)
 
 
-def test_pool_of_tiles_is_as_one_of_a_piece():
-    box = (3.0, 3.0), (13.0, 13.0)
-    water = Zone(buoyancy=1.5, drag=4.0)
-    tiles = [((8.0 * i, 8.0 * j), (8.0 * i + 8, 8.0 * j + 8)) for i in range(2) for j in range(1)]
-
-    whole = effect(box, (water, ((0.0, 0.0), (16.0, 8.0))))
-    parts = effect(box, *((water, tile) for tile in tiles))
-
-    assert parts.gravity == pytest.approx(whole.gravity)
-    assert parts.drag == pytest.approx(whole.drag)
-    assert whole.afloat == pytest.approx(0.5)
-
-
-def test_zone_across_the_edge_of_a_world_that_wraps():
-    box = (98.0, 0.0), (102.0, 4.0)
-
-    low_gravity = Zone(gravity=0.0), ((-3.0, 0.0), (2.0, 9.0))
-
-    assert effect(box, low_gravity, wrap=(100.0, None)).gravity == 0.0
-
-
-def test_point_is_inside_or_not():
-    water = Zone(gravity=0.0), ((0.0, 0.0), (4.0, 4.0))
-    assert effect(((1.0, 1.0), (1.0, 1.0)), water).gravity == 0.0
-    assert effect(((5.0, 1.0), (5.0, 1.0)), water).gravity == 1.0
-
-
 # -- other bodies --
 
 
@@ -170,38 +142,6 @@ def test_crate_floats_where_its_weight_and_its_lift_are_equal(space, buoyancy):
     assert space.position_of(box)[1] == pytest.approx(10 - inside, abs=0.01)
 
 
-def test_body_that_sinks_has_a_final_speed(space):
-    zone((-200, -2000), (200, 0), gravity=0.5, drag=4.0)
-    box = crate(0, -20)
-
-    run(300)
-
-    assert velocity_of(box).y == pytest.approx(-512 * 0.5 / 4.0)
-
-
-@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
-def test_moon_lets_things_fall_slowly(space, scale):
-    zone((-200, -2000), (200, 300), gravity=0.25)
-    box = crate(0, 0, ec.GravityScale(scale))
-    run(1)  # from now on its zone is known
-    start = space.position_of(box)[1]
-    before = velocity_of(box).y
-
-    run(64)
-
-    fallen = space.position_of(box)[1] - start
-    assert fallen == pytest.approx(before - 512 * scale * 0.25 / 2)
-
-
-def test_wind_carries_by_its_drag(space):
-    zone((-200, -100), (2000, 100), flow_x=64.0, drag=2.0, gravity=0.0)
-    box = crate(0, 0)
-
-    run(300)
-
-    assert velocity_of(box).x == pytest.approx(64.0, abs=0.01)
-
-
 @pytest.mark.parametrize("rate", [30, 60, 144])
 def test_wind_and_friction_balance_at_the_same_speed_for_any_dt(rate, world, implementation):
     ec.install(gravity=(0, -900))
@@ -209,8 +149,7 @@ def test_wind_and_friction_balance_at_the_same_speed_for_any_dt(rate, world, imp
     zone((-5000, 0), (5000, 200), flow_x=120, drag=6)
     box = crate(0, 12, half=(12, 12))
 
-    for _ in range(4 * rate):
-        esper.process(1 / rate)
+    steps(4 * rate, 1 / rate)
 
     assert velocity_of(box).xy == pytest.approx((120 - 0.3 * 900 / 6, 0))
 
@@ -222,8 +161,7 @@ def test_path_in_a_zone_is_the_same_for_any_dt(rate, world, implementation):
     box = crate(0, 0, ec.GravityScale(2), ec.Acceleration(0, 50))
     esper.process(1e-9)  # from now on its zone is known
 
-    for _ in range(rate):
-        esper.process(1 / rate)
+    steps(rate, 1 / rate)
 
     left, fall = math.exp(-2), (50 - 450) / 2
     assert velocity_of(box).xy == pytest.approx((40 * (1 - left), fall * (1 - left)), abs=1e-5)
@@ -254,7 +192,7 @@ def test_crate_that_rests_in_a_zone_sleeps_until_the_zone_changes(space):
     run(30)
     assert space.stats.asleep == 1
 
-    esper.component_for_entity(wind, Zone).flow_x = 800.0
+    of(wind, Zone).flow_x = 800.0
     run(2)
 
     assert space.stats.asleep == 0
@@ -285,36 +223,6 @@ def test_zone_that_is_switched_off_or_left_acts_no_longer(space):
     assert (velocity_of(box).x, velocity_of(box).y) == (speed, falls - 512 * DT)
     run(8)
     assert velocity_of(box).x == speed
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda body: esper.add_component(body, ec.Sensor()),
-        lambda body: esper.add_component(body, ec.Disabled()),
-        lambda body: esper.add_component(body, ec.Attached(1, (90, 0))),
-        lambda body: esper.add_component(body, Character()),
-        lambda body: esper.remove_component(body, ec.Extents),
-        lambda body: None,
-    ],
-)
-def test_zone_asks_for_what_has_changed_since_the_step(space, change):
-    zone((-50, -50), (50, 50), drag=1.0)
-    body, other = crate(-30, 0), crate(30, 0)
-    run(3)
-    assert {each for each, _ in esper.get_component(Immersed)} == {body, other}
-
-    change(body)
-    steering = esper.get_processor(ec.BroadphaseSystem).steering[ZoneSteering]
-    steering.steer(DT)
-
-    left_alone = (ec.Sensor, ec.Disabled, ec.Attached, Character)
-    acts = esper.has_component(body, ec.Extents)
-    acts &= not any(esper.has_component(body, kind) for kind in left_alone)
-    assert {each for each, _ in esper.get_component(Immersed)} == (
-        {body, other} if acts else {other}
-    )
-    run(1)
 
 
 def test_zone_acts_on_no_other_body_that_has_got_an_id(space):
@@ -374,27 +282,6 @@ def test_zone_may_be_attached_instead_of_a_sensor(space):
 
     assert velocity_of(box).y == -512 * 4 * DT  # a box does not meet its owner
     assert not space.doctor()
-
-
-@pytest.mark.parametrize("axis", [-1, 1])
-def test_mirrored_pool_and_another_order_of_creation_give_the_mirrored_bits(axis, world):
-    ends = []
-    for order in ((0, 1, 2), (2, 0, 1)):
-        with another_world(f"{world} {order}"):
-            space = ec.install(gravity=(0, -512))
-            make = [
-                lambda: zone((-200, -100), (200, 0), buoyancy=1.7, drag=3.0, flow_x=20.0 * axis),
-                lambda: crate(-50 * axis, 40),
-                lambda: crate(-45 * axis, 80, ec.Deflect(0.5)),
-            ]
-            made = {n: make[n]() for n in order}
-            run(200)
-            ends.append(
-                [(axis * space.position_of(made[n])[0], velocity_of(made[n]).y) for n in (1, 2)]
-            )
-
-    assert ends[0] == ends[1]
-    assert ends[0][0][0] > -50  # carried by the flow
 
 
 # -- characters --
@@ -461,15 +348,6 @@ def test_character_floats_and_walks_slowly_in_water(swimmer):
     hero.walk = 1.0
     run(1)
     assert velocity_of(entity).x == pytest.approx(128 * 0.75, abs=1e-3)
-
-
-def test_character_rises_from_the_bottom_of_deep_water(swimmer):
-    zone((-500, -400), (500, 0), buoyancy=1.5, drag=5.0)
-    space, entity, _ = swimmer(0, -384)
-
-    run(600)
-
-    assert space.position_of(entity)[1] == pytest.approx(16 - 32 / 1.5, abs=0.01)
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -564,15 +442,6 @@ def test_draught_lifts_a_character(swimmer):
     assert space.position_of(entity)[1] > 0
 
 
-def test_zone_acts_on_a_character_once_though_both_systems_run(swimmer):
-    zone((-500, -400), (500, 0), buoyancy=2.0, drag=5.0)
-    space, entity, _ = swimmer(0, -20)
-
-    run(600)
-
-    assert space.position_of(entity)[1] == pytest.approx(0, abs=0.01)
-
-
 # -- the first step --
 
 
@@ -613,7 +482,7 @@ def test_zone_acts_in_the_first_step_of_a_body_in_it(dim, restores, change, worl
         x = -500 if change in ("teleport", "write", "sleeper", "resize") else 0
         body, place, velocity = _drifter(dim, x, *[off] * (change == "body on"))
     if change == "resize":
-        esper.component_for_entity(sea, ec.Extents).x = 1.0
+        of(sea, ec.Extents).x = 1.0
     if change == "sleeper":
         velocity.x = 0.0
         run(200)
@@ -629,7 +498,7 @@ def test_zone_acts_in_the_first_step_of_a_body_in_it(dim, restores, change, worl
     elif change in ("write", "sleeper"):
         place.x = 0.0
     elif change == "resize":
-        esper.component_for_entity(sea, ec.Extents).x = 900.0
+        of(sea, ec.Extents).x = 900.0
     elif change == "drop":
         place.x = 900.0
     else:
