@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.snapshot import capture, codec
 from tests.exact.worlds import RandomWorld
 from tests.random_worlds import Draw, write
-from tests.scenes import another_world, box, gas, mixed_bodies, mover, pile, set_velocity, tile_row
+from tests.scenes import (
+    another_world,
+    box,
+    mover,
+    of,
+    pile,
+    set_velocity,
+    steps,
+    tile_row,
+)
 from tests.volume import further
 
 _names = itertools.count()
@@ -148,7 +156,7 @@ class Yard:
             vector = [rng.choice([-4.0, 0.0, 3.0]) for _ in range(self.dim)]
             esper.add_component(entity, ec.Velocity(*vector))
         elif what < 0.7:
-            esper.component_for_entity(entity, ec.Position).set(*self.somewhere())
+            of(entity, ec.Position).set(*self.somewhere())
             return ec.DEFAULT
         elif what < 0.75 and len(self.movers) > 12 and entity in self.movers:
             self.movers.remove(entity)
@@ -197,7 +205,7 @@ class Yard:
         elif what == 9 and len(self.movers) < 30:
             self.spawn()
         elif what == 10:
-            place = esper.component_for_entity(either, ec.Position)
+            place = of(either, ec.Position)
             place.x = float("nan") if place.x == place.x else rng.randrange(-12, 13)
         elif what == 11 and len(self.stills) > 6:
             self.stills.remove(still)
@@ -207,18 +215,26 @@ class Yard:
         elif what in (13, 14):
             self.draw.change(entity)
         elif what == 15:
-            place = esper.component_for_entity(entity, ec.Position)
+            place = of(entity, ec.Position)
             if place.x == place.x:
                 esper.add_component(entity, ec.Position(place.x, place.y, place.z))
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("wild", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("dim", "wild", "motion"),
+    [
+        *((2, 0.0, "velocity"), (2, 0.5, "velocity"), (3, 0.0, "velocity"), (3, 0.5, "velocity")),
+        (2, 0.5, "swept"),
+    ],
+)
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
-def test_a_yard_in_which_everything_happens(seed, wild, dim, implementation, volume):
+def test_a_yard_in_which_everything_happens(seed, dim, wild, motion, implementation, volume):
     asleep = twice(
-        lambda space: Yard(space, seed, dim, wild).play, volume(80, 200, 400, least=40), dim=dim
+        lambda space: Yard(space, seed, dim, wild).play,
+        volume(80, 200, 400, least=40),
+        dim=dim,
+        motion=motion,
     )
 
     assert max(asleep) > 3
@@ -279,44 +295,6 @@ def test_a_game_that_resolves_by_hand_and_breaks_off(seed, motion, implementatio
     assert max(asleep) > 3
 
 
-@pytest.mark.slow_in_python
-@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-@pytest.mark.parametrize("seed", [0, *further(1, 2)])
-def test_a_game_that_moves_its_bodies_itself(seed, implementation, volume):
-    asleep = twice(
-        lambda space: Yard(space, 200 + seed, 2, 0.5).play,
-        volume(80, 150, 300, least=40),
-        motion="swept",
-    )
-
-    assert max(asleep) > 3
-
-
-@pytest.mark.slow_in_python
-@pytest.mark.parametrize("dim", [2, 3])
-def test_the_golden_room_with_rests(dim, implementation, volume):
-    def build(space):
-        for body in mixed_bodies(dim=dim):
-            esper.create_entity(*body)
-        speeds = [(speed, speed.xyz) for _, speed in esper.get_component(ec.Velocity)]
-
-        def play(step):
-            if step % 32 == 0:
-                for speed, before in speeds:
-                    speed.set(*before)
-            elif step % 32 == 8:
-                for speed, _ in speeds:
-                    speed.set(0.0, 0.0, 0.0)
-            elif step % 32 > 20:  # a few go on, and reach those that sleep
-                speeds[step % len(speeds)][0].set(*speeds[step % len(speeds)][1])
-
-        return play
-
-    asleep = twice(build, volume(64, 300, least=64), dim=dim)
-
-    assert max(asleep) > 40
-
-
 @pytest.mark.parametrize("number", [0, 15, 30, 45, *further(5, 10, 20, 25, 35, 40)])
 def test_worlds_of_the_exact_simulator_with_rests(number, implementation, volume):
     def build(_space):
@@ -338,22 +316,6 @@ def test_worlds_of_the_exact_simulator_with_rests(number, implementation, volume
     asleep = twice(build, volume(80, 160, least=40), dim=RandomWorld(number).dim)
 
     assert max(asleep) > 2
-
-
-def test_a_gas_at_rest_in_which_one_begins(implementation, volume):
-    def build(_space):
-        boxes, _ = gas(64, spacing=2.5, speed=0.0)
-
-        def play(step):
-            if step == 20:
-                set_velocity(boxes[0], 90.0, 71.0)
-
-        return play
-
-    asleep = twice(build, volume(80, 200, least=50))
-
-    assert asleep[19] == 64
-    assert min(asleep) < 32
 
 
 @pytest.mark.parametrize("kind", [ec.Slide, ec.Deflect, ec.Push, ec.Stop])
@@ -384,7 +346,7 @@ def test_a_wall_of_crates_is_run_into(kind, implementation, volume):
 def test_a_pile_that_falls_is_awake_and_one_that_stands_is_not(implementation, volume):
     def build(_space):
         crates = pile(40, width=16.0)
-        speeds = [esper.component_for_entity(crate, ec.Velocity) for crate in crates]
+        speeds = [of(crate, ec.Velocity) for crate in crates]
 
         def play(step):
             for speed in speeds:  # gravity for half of the time, then the game holds its breath
@@ -406,8 +368,7 @@ def resting(world):
     floor = box((0.0, -1.0), (9.0, 1.0))
     crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(1.0))
     ball = mover((0.0, 6.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect())
-    for _ in range(16):
-        esper.process(DT)
+    steps(16, DT)
     assert space.stats.asleep == 2
     return space, floor, crate, ball
 
@@ -427,8 +388,8 @@ def test_at_rest_nothing_is_looked_at(resting):
     [
         lambda crate: set_velocity(crate, 6.0, 0.0),
         lambda crate: place(crate).set(3.0, 1.0),
-        lambda crate: esper.component_for_entity(crate, ec.Extents).set(1.0, 0.5),
-        lambda crate: setattr(esper.component_for_entity(crate, ec.Mass), "value", 2.0),
+        lambda crate: of(crate, ec.Extents).set(1.0, 0.5),
+        lambda crate: setattr(of(crate, ec.Mass), "value", 2.0),
         lambda crate: esper.add_component(crate, ec.Sensor()),
         lambda crate: esper.add_component(crate, ec.Growth(0.5, 0.0)),
         lambda crate: esper.remove_component(crate, ec.Slide),
@@ -442,7 +403,7 @@ def test_whoever_the_game_changes_wakes_at_once(change, resting):
     esper.process(DT)
 
     assert space.stats.asleep == 1
-    place = esper.component_for_entity(crate, ec.Position)
+    place = of(crate, ec.Position)
     assert place.x == pytest.approx(space.velocities([crate])[0, 0] * DT) or place.x == 3.0
 
 
@@ -467,17 +428,7 @@ def test_whoever_is_hit_resolves_in_that_step(resting):
     assert hit.resolved
     assert hit.second == ball
     assert space.stats.asleep == 0
-    assert esper.component_for_entity(crate, ec.Position).y == 1.0
-
-
-def test_a_body_that_is_nudged_in_each_step_stays_awake(resting):
-    space, _, crate, _ = resting
-
-    for step in range(40):
-        set_velocity(crate, 0.01 * (-1) ** step, 0.0)
-        esper.process(DT)
-
-        assert space.stats.asleep == 1
+    assert of(crate, ec.Position).y == 1.0
 
 
 def test_bodies_that_press_on_each_other_from_two_sides_sleep_once_nothing_presses(
@@ -492,8 +443,7 @@ def test_bodies_that_press_on_each_other_from_two_sides_sleep_once_nothing_press
         esper.process(DT)
         assert space.stats.asleep == 0
 
-    for _ in range(24):
-        esper.process(DT)
+    steps(24, DT)
 
     assert space.stats.asleep == 8
 
@@ -502,7 +452,7 @@ def test_gravity_of_the_game_lets_sleep_until_the_floor_is_gone(world):
     space = ec.install()
     floor = box((0.0, -1.0), (9.0, 1.0))
     crate = mover((0.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-    speed = esper.component_for_entity(crate, ec.Velocity)
+    speed = of(crate, ec.Velocity)
 
     def holds(contact):
         return contact.other(crate) == floor and contact.normal_for(crate)[1] > 0.0
@@ -536,8 +486,7 @@ def test_sleep_can_be_turned_off_and_on(resting):
     assert space.stats.asleep == 0
     assert space.stats.pairs == 1
     space.sleep = True
-    for _ in range(16):
-        esper.process(DT)
+    steps(16, DT)
     assert space.stats.asleep == 2
     for wrong in (1, None, "yes"):
         with pytest.raises(ValueError, match=r"Space\(sleep=.*\) must be True or False"):
@@ -574,6 +523,7 @@ def touched_by_response(act):
 CHANGES = {
     "nothing": lambda floor, x, space: None,
     "deleted": lambda floor, x, space: esper.delete_entity(floor, immediate=True),
+    "disabled": lambda floor, x, space: esper.add_component(floor, ec.Disabled()),
     "no box": lambda floor, x, space: esper.remove_component(floor, ec.Extents),
     "moved away": lambda floor, x, space: place(floor).set(x, -50.0),
     "moved down": lambda floor, x, space: place(floor).set(x, -1.0 - 1e-13),
@@ -592,7 +542,7 @@ CHANGES = {
 
 
 def place(entity):
-    return esper.component_for_entity(entity, ec.Position)
+    return of(entity, ec.Position)
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
@@ -708,11 +658,15 @@ def test_steps_of_no_length_let_nobody_sleep_who_moves(implementation):
     assert max(asleep) == 0
 
 
-def test_a_body_of_which_something_is_set_in_each_step_stays_awake(resting):
+@pytest.mark.parametrize("what", ["velocity", "mass"])
+def test_a_body_of_which_something_is_set_in_each_step_stays_awake(what, resting):
     space, _, crate, _ = resting
 
     for step in range(40):
-        esper.component_for_entity(crate, ec.Mass).value = 2.0 + step
+        if what == "velocity":
+            set_velocity(crate, 0.01 * (-1) ** step, 0.0)
+        else:
+            of(crate, ec.Mass).value = 2.0 + step
         esper.process(DT)
 
         assert space.stats.asleep == 1
@@ -730,7 +684,7 @@ def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, implemen
         def play(step):
             if step == 20:
                 y = 1.0 + 2.0 * n
-                esper.component_for_entity(late, ec.Position).set(0.5, y - sunk * np.spacing(y))
+                of(late, ec.Position).set(0.5, y - sunk * np.spacing(y))
 
         return play
 
@@ -777,7 +731,7 @@ def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, imple
 
         def play(step):
             if step == 20 and placed:
-                esper.component_for_entity(other, ec.Position).set(0.5, 2.0)
+                of(other, ec.Position).set(0.5, 2.0)
             if step >= 20:
                 set_velocity(other, 0.0, -4.0 if placed else -240.0)
             if step == 30:
@@ -798,8 +752,7 @@ def test_a_crowd_of_sleeping_and_awake_bodies_is_one_crowd():
             space = ec.install(ec.Space(sleep=sleep))
             for _ in range(200):
                 mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-            for _ in range(17):
-                esper.process(DT)
+            steps(17, DT)
             assert space.stats.asleep == 200 * sleep
             for _ in range(70):
                 mover((0.25, 0.25), (1.0, 1.0), (0.0, 0.0), ec.Slide())
@@ -818,69 +771,10 @@ def test_a_crowd_does_not_sleep(world):
 
     with pytest.warns(RuntimeWarning, match="no room for so many"):
         esper.process(DT)
-    for _ in range(20):
-        esper.process(DT)
+    steps(20, DT)
 
     assert space.stats.skipped > 0
     assert space.stats.asleep == 0
-
-
-@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_saved_and_restored_it_goes_on_the_same(implementation, volume):
-    saved = []
-
-    def build(space):
-        yard = Yard(space, 7, 2, 0.0)
-
-        def play(step):
-            dt = yard.play(step)
-            if step % 20 == 15:
-                yard.saved = space.snapshot()
-                saved.append(yard.saved)
-            if step % 20 == 19:
-                space.restore(yard.saved)
-                yard.movers = [e for e in yard.movers if esper.entity_exists(e)]
-            return dt
-
-        return play
-
-    twice(build, volume(80, 200, least=60))
-
-    states = [codec.decode(data, 2, capture.WIDTHS) for data in saved]
-    assert any(len(state.sleepers) for state in states[::2])
-    for state in states:  # with sleep and without
-        state.sleepers, state.may_wake = state.sleepers[:0], state.may_wake[:0]
-        state.rest_count[:] = 0
-    states = [codec.encode(state) for state in states]
-    assert states[::2] == states[1::2]
-
-
-def test_own_components_sleep(implementation, volume):
-    class Corner:
-        def __init__(self, x, y):
-            self.x, self.y = x, y
-
-    components = ec.Components(position=(Corner, "x", "y"), anchor=(0, 0))
-
-    def build(_space):
-        for k in range(6):
-            esper.create_entity(
-                Corner(2.0 * k + 0.1, 0.3), ec.Extents(1.0, 1.0), ec.Velocity(0.0, 0.0), ec.Slide()
-            )
-        ball = esper.create_entity(
-            Corner(-20.1, 0.7), ec.Extents(1.0, 1.0), ec.Velocity(0.0, 0.0), ec.Deflect(0.5)
-        )
-
-        def play(step):
-            if step == 20:
-                set_velocity(ball, 70.0, 1.0)
-
-        return play
-
-    asleep = twice(build, 60, components=components)
-
-    assert asleep[19] == 7
-    assert min(asleep[20:]) < 5
 
 
 @pytest.mark.usefixtures("world", "implementation")

@@ -17,7 +17,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests.random_worlds import Draw, write
-from tests.scenes import box, in_a_world, mover, set_velocity
+from tests.scenes import box, in_a_world, mover, of, set_velocity, steps
 from tests.system.test_sleep import Own, Yard
 
 ROOT = Path(__file__).parents[2]
@@ -103,25 +103,25 @@ class Pile:
         elif what == 2:
             self.crate(rng, rng.uniform(-12.0, 12.0), 9.0)
         elif what == 3:
-            x, y, z = esper.component_for_entity(floor, ec.Position).xyz
+            x, y, z = of(floor, ec.Position).xyz
             write(floor, ec.Position(x, y + rng.choice([-0.5, 0.25, 1e-13]), z))
         elif what == 4:
             for lift in (5, 6):
                 if esper.entity_exists(lift):
                     write(lift, ec.Velocity(*self.at(0.0, rng.choice([0.0, 2.0, -2.0]))))
         elif what == 5:
-            x, y, z = esper.component_for_entity(entity, ec.Extents).xyz
+            x, y, z = of(entity, ec.Extents).xyz
             write(entity, ec.Extents(x * rng.choice([0.5, 1.25]), y, z))
         elif what == 6 and rng.random() < 0.3:
             esper.delete_entity(floor, immediate=rng.random() < 0.5)
         elif what in (7, 8):
             self.draw(rng).change(rng.choice([entity, floor]))
         elif what == 9:
-            x, y, z = esper.component_for_entity(entity, ec.Position).xyz
+            x, y, z = of(entity, ec.Position).xyz
             write(entity, ec.Position(x + rng.choice([0.5, -0.5]), y, z))
         elif what == 10 and esper.has_component(entity, ec.Velocity):
             # It is only pressed: nobody wakes.
-            esper.component_for_entity(entity, ec.Velocity).y -= rng.choice([0.1, 3.0])
+            of(entity, ec.Velocity).y -= rng.choice([0.1, 3.0])
         elif what == 11:
             self.draw(rng).change(entity)
         elif what == 12:
@@ -130,7 +130,7 @@ class Pile:
             for disabled, _ in list(esper.get_component(ec.Disabled)):
                 esper.remove_component(disabled, ec.Disabled)
         elif what == 14:
-            esper.add_component(entity, type(esper.component_for_entity(entity, ec.Slide))())
+            esper.add_component(entity, type(of(entity, ec.Slide))())
         elif what == 15:
             self.space.drop_through(entity)
         elif what == 16 and entity in self.space.entities:
@@ -247,8 +247,7 @@ for n in range(90, 140):
 """
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(("dim", "plain"), [(2, False), (3, True)])
 def test_a_fresh_process_in_which_bodies_go_on_sleeping(dim, plain, tmp_path):
     path = tmp_path / "saved"
 
@@ -300,8 +299,8 @@ def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(
     shot = mover((-9.0, -1.0), (0.1, 0.1), (400.0, 0.0), Shot(), ec.GravityScale(0.0))
     esper.process(DT)
     assert not esper.entity_exists(shot)
-    assert esper.component_for_entity(lift, ec.Velocity).y == -30.0
-    assert esper.component_for_entity(crate, ec.Position).y == 0.5
+    assert of(lift, ec.Velocity).y == -30.0
+    assert of(crate, ec.Position).y == 0.5
 
     if restores:
         data = space.snapshot()
@@ -309,7 +308,7 @@ def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(
         assert space.snapshot() == data
     esper.process(DT)
 
-    assert esper.component_for_entity(crate, ec.Position).y < 0.5
+    assert of(crate, ec.Position).y < 0.5
     assert space.stats.asleep == 0
 
 
@@ -359,7 +358,7 @@ def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, implementation):
     esper.process(DT)
     assert space.stats.asleep == 0  # the lift has woken, and nobody else slept
     set_velocity(lift, 0.0, 0.0)
-    top = esper.component_for_entity(lift, ec.Position).y + 1.0
+    top = of(lift, ec.Position).y + 1.0
     mover((4.0, top + 0.5), (0.5, 0.5), (0.0, 0.0), ec.Slide())
     while space.stats.asleep < 2:
         esper.process(DT)
@@ -417,8 +416,7 @@ FIRST = ["Character", "Path", "Zone"]
 @pytest.mark.parametrize("what", FIRST)
 def test_the_first_body_that_is_led_wakes_nobody_and_is_led_again(what, pull, implementation):
     space, _ = a_crate_that_sleeps((0.0, -G if pull == "gravity" else 0.0))
-    for _ in range(60):
-        esper.process(DT)
+    steps(60, DT)
     asleep = space.stats.asleep
     saved = space.snapshot()
 
@@ -439,8 +437,7 @@ def test_the_first_body_that_is_led_wakes_nobody_and_is_led_again(what, pull, im
 @pytest.mark.parametrize("kind", [ec.Character, Ghost])
 def test_a_component_that_is_new_on_a_sleeping_body_acts_the_same_each_time(kind, implementation):
     space, crate = a_crate_that_sleeps((0.0, -G))
-    for _ in range(60):
-        esper.process(DT)
+    steps(60, DT)
     assert space.stats.asleep == 1
     saved = space.snapshot()
 
@@ -466,8 +463,7 @@ def test_a_fresh_space_goes_on_with_what_is_led_and_what_is_handled(what, n_step
         if saved is None:
             if what != "Ghost":
                 led(what, 40.0)
-            for _ in range(n_steps):
-                esper.process(DT)
+            steps(n_steps, DT)
         else:
             space.restore(saved)
         return space.snapshot(), traces(space)
@@ -479,39 +475,12 @@ def test_a_fresh_space_goes_on_with_what_is_led_and_what_is_handled(what, n_step
     assert found == expected
 
 
-GOES_ON = """
-import sys
-import ecs_collide as ec
-from tests.system.test_sleep_in_snapshots import G, traces
-space = ec.install(gravity=(0.0, -G))
-space.restore(bytes.fromhex(sys.stdin.read()))
-print(traces(space))
-"""
-
-
-@pytest.mark.parametrize("what", FIRST)
-def test_a_fresh_process_goes_on_with_what_is_led(what):
-    space, _ = a_crate_that_sleeps((0.0, -G))
-    led(what, 40.0)
-    for _ in range(30):
-        esper.process(DT)
-    saved = space.snapshot()
-
-    done = subprocess.run(
-        [sys.executable, "-c", GOES_ON], input=saved.hex(), capture_output=True, text=True,
-        check=False, cwd=ROOT,
-    )  # fmt: skip
-
-    assert done.stdout.strip() == str(traces(space)), done.stderr
-
-
 @pytest.mark.parametrize("undo", [False, True])
 def test_a_type_that_becomes_dynamic_or_no_more_wakes_no_other_body(undo, implementation):
     space, _ = a_crate_that_sleeps((0.0, -G))
     mover((60.0, 4.0), (4.0, 4.0), (0.0, 0.0), ec.Stop(), Own())
     stop = space.make_dynamic(Own)
-    for _ in range(60):
-        esper.process(DT)
+    steps(60, DT)
     assert space.stats.asleep == 2
 
     stop() if undo else space.make_dynamic(ec.Character)

@@ -13,7 +13,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.random_worlds import Draw, write
-from tests.scenes import another_world, box, mover, set_velocity
+from tests.scenes import another_world, box, mover, of, set_velocity
 from tests.system.test_sleep import REPEATED, RESPONSES, Yard, place, twice
 from tests.volume import further
 
@@ -145,7 +145,7 @@ class Heap:
         elif what == 4:
             set_velocity(self.lift, 0.0, rng.choice([0.0, 2.0, -2.0]))
         elif what == 5:
-            esper.component_for_entity(crate, ec.Extents).x *= rng.choice([0.5, 1.25])
+            of(crate, ec.Extents).x *= rng.choice([0.5, 1.25])
         elif what in (6, 7):
             self.draw.change(rng.choice([floor, crate]))
         elif what == 8:
@@ -156,7 +156,7 @@ class Heap:
         elif what == 10:  # it is only pressed: nobody wakes, and nothing differs
             for pressed in rng.sample(crates, 3):
                 if esper.has_component(pressed, ec.Velocity):
-                    esper.component_for_entity(pressed, ec.Velocity).y -= rng.choice([0.1, 3.0])
+                    of(pressed, ec.Velocity).y -= rng.choice([0.1, 3.0])
         elif what == 11:
             self.draw.change(crate)
         return dt
@@ -214,7 +214,7 @@ def test_nobody_falls_asleep_in_the_step_in_which_its_support_leaves(
                 set_velocity(support, 400.0 if step == n_rests else 0.0, 0.0)
                 esper.process(DT)
 
-            assert esper.component_for_entity(crate, ec.Position).y < 1.0, n_rests
+            assert of(crate, ec.Position).y < 1.0, n_rests
             assert space.stats.asleep < 2
 
 
@@ -252,7 +252,7 @@ def test_a_velocity_that_only_presses_wakes_nobody(by, world, implementation):
         set_velocity(crates[-1], 0.0, speed)
         esper.process(DT)
         assert space.stats.asleep == 3
-        assert esper.component_for_entity(crates[-1], ec.Velocity).xy == (0.0, 0.0)
+        assert of(crates[-1], ec.Velocity).xy == (0.0, 0.0)
     set_velocity(crates[-1], 0.0, 5.0)
     esper.process(DT)
     assert space.stats.asleep == 0

@@ -222,51 +222,6 @@ def test_a_snapshot_of_any_step_goes_on_in_an_empty_world(dim, length):
         assert in_a_world("gone on", go_on) == expected[start : start + 5], f"from step {start}"
 
 
-def test_a_rollback_of_many_steps(length):
-    expected = in_a_world("never saved", lambda: never_saved(2, length))
-
-    def rolled_back():
-        game = Game()
-        kept = {}
-        for n in range(length):
-            kept[n] = game.space.snapshot()
-            game.act(n)
-            esper.process(DT)
-            if n % 12 == 11:
-                game.space.restore(kept[n - 11])
-                for again in range(n - 11, n + 1):
-                    game.act(again)
-                    esper.process(DT)
-                    assert seen(game) == expected[again]
-
-    in_a_world("rolled back", rolled_back)
-
-
-def test_rows_and_trees_are_others_and_nothing_shows(length):
-    def play(start):
-        game = Game(furnished=start is None)
-        if start is None:
-            for n in range(30):
-                game.act(n)
-                esper.process(DT)
-        else:
-            game.space.restore(start)
-        start = game.space.snapshot()
-        order = game.space._registry.rows.tolist()
-        steps = []
-        for n in range(30, 40):
-            game.act(n)
-            esper.process(DT)
-            steps.append(seen(game))
-        return start, order, steps
-
-    start, order, steps = in_a_world("here", lambda: play(None))
-    _, other_order, other_steps = in_a_world("there", lambda: play(start))
-
-    assert order != other_order
-    assert other_steps == steps
-
-
 FRESH = """
 import esper, sys, warnings
 warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import steps
 from tests.system.test_own_components import (
     CORNERS,
     HALVES,
@@ -77,8 +78,7 @@ def test_own_components_go_on_as_if_never_saved(make, components, volume):
         saved = space.snapshot()
         esper.process(1 / 60)
         expected = outcome(space)
-        for _ in range(3):
-            esper.process(1 / 30)
+        steps(3, 1 / 30)
 
         space.restore(saved)
         assert space.snapshot() == saved

@@ -12,7 +12,6 @@ import ecs_collide as ec
 from ecs_collide.debug import DebugDraw
 from ecs_collide.debug.shapes import Camera, Show, collect
 from tests.scenes import another_world
-from tests.volume import Volume
 
 DT = 1 / 64
 
@@ -58,15 +57,13 @@ def read_everything(space: ec.Space) -> None:
 @pytest.mark.parametrize(
     "how", [{"sleep": False}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 50.0}], ids=str
 )
-def test_same_fingerprints_whatever_the_tree_is_like(
-    how: dict[str, object], volume: Volume
-) -> None:
+def test_same_fingerprints_whatever_the_tree_is_like(how, volume):
     n = volume(80, 240, least=24)
 
     assert play(n, **how) == play(n)
 
 
-def test_looking_at_everything_changes_no_fingerprint(volume: Volume) -> None:
+def test_looking_at_everything_changes_no_fingerprint(volume):
     n = volume(80, 240, least=24)
     usual = play(n)
 
@@ -74,7 +71,7 @@ def test_looking_at_everything_changes_no_fingerprint(volume: Volume) -> None:
     assert len(set(usual)) > n // 2
 
 
-def test_a_snapshot_brings_the_fingerprint_back() -> None:
+def test_a_snapshot_brings_the_fingerprint_back():
     saved: list[tuple[bytes, bytes]] = []
 
     def save(space: ec.Space) -> None:
