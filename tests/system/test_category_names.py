@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.components.filters import NAMES
 from ecs_collide.snapshot import codec
-from tests.scenes import box, mover, position
+from tests.scenes import box, mover, of, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -124,14 +124,14 @@ def test_a_snapshot_brings_its_names_along():
     space.restore(data)
 
     assert NAMES.names == ["player", "enemy"]
-    assert esper.component_for_entity(body, ec.Filter) == ec.Filter("enemy")
+    assert of(body, ec.Filter) == ec.Filter("enemy")
 
 
 def test_a_snapshot_whose_names_have_other_bits_is_refused_and_nothing_changes():
     space, body, data = snapshot_of("player", "enemy")
     NAMES.clear()
     ec.Filter("enemy")
-    esper.component_for_entity(body, ec.Position).x = 7.0
+    of(body, ec.Position).x = 7.0
 
     with pytest.raises(ValueError, match="categories player, enemy, and this program enemy"):
         space.restore(data)

@@ -15,7 +15,6 @@ from ecs_collide.path import Path
 from ecs_collide.zone import Zone
 from tests.scenes import of, position, velocity
 from tests.system.test_wrong_numbers import Level
-from tests.volume import Volume
 
 pytestmark = pytest.mark.usefixtures("world")
 
@@ -44,7 +43,7 @@ ROLES = ("hero", "rider", "swimmer", "lift", "guard", "zone", "crate", "ladder",
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("role", ROLES)
-def test_any_change_of_a_body_leaves_steps_that_work(role: str, dim: int, volume: Volume) -> None:
+def test_any_change_of_a_body_leaves_steps_that_work(role, dim, volume):
     name = esper.current_world
     start = ROLES.index(role) + dim
     for n in range(start % 5, 40, volume(5, 1)):
@@ -67,7 +66,7 @@ def test_any_change_of_a_body_leaves_steps_that_work(role: str, dim: int, volume
             assert len(level.space.snapshot()) > 0
 
 
-def test_body_that_loses_its_velocity_in_a_zone_stays_there() -> None:
+def test_body_that_loses_its_velocity_in_a_zone_stays_there():
     level = Level()
 
     esper.remove_component(level.crate, ec.Velocity)
@@ -79,7 +78,7 @@ def test_body_that_loses_its_velocity_in_a_zone_stays_there() -> None:
 
 
 @pytest.mark.parametrize("kind", [ec.Disabled, ec.Sensor])
-def test_zone_leaves_a_body_alone_that_the_game_has_just_switched_off(kind: type) -> None:
+def test_zone_leaves_a_body_alone_that_the_game_has_just_switched_off(kind):
     level = Level()
     of(level.zone, Zone).flow_x = 500.0
     before = velocity(level.crate)
@@ -90,7 +89,7 @@ def test_zone_leaves_a_body_alone_that_the_game_has_just_switched_off(kind: type
     assert velocity(level.crate)[0] == before[0]
 
 
-def test_body_whose_position_is_replaced_goes_back_to_its_path() -> None:
+def test_body_whose_position_is_replaced_goes_back_to_its_path():
     level = Level()
 
     esper.add_component(level.guard, ec.Position(300, 15))
@@ -99,7 +98,7 @@ def test_body_whose_position_is_replaced_goes_back_to_its_path() -> None:
     assert position(level.guard)[1] == 5.0
 
 
-def test_character_on_a_lift_that_is_deleted_falls() -> None:
+def test_character_on_a_lift_that_is_deleted_falls():
     level = Level()
 
     esper.delete_entity(level.lift)

@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, of
+from tests.scenes import box, mover, of, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -38,8 +38,7 @@ def ends(space: ec.Space) -> list[tuple[int, int, ec.EndReason]]:
 
 
 def run(n: int) -> None:
-    for _ in range(n):
-        esper.process(DT)
+    steps(n, DT)
 
 
 @pytest.mark.parametrize("build", BUILT)

@@ -386,16 +386,6 @@ def test_exact_numbers_go_with_their_component():
     assert len(attributes.ROUNDED) == before
 
 
-@pytest.mark.parametrize("kind", [ec.Position, ec.Extents, ec.Velocity, Exact])
-def test_attributes_that_hold_any_object_are_not_read_back(kind):
-    assert attributes.keeps_numbers(kind, "x")
-
-
-@pytest.mark.parametrize("kind", [Whole, Single])
-def test_attributes_with_a_setter_are_read_back(kind):
-    assert not attributes.keeps_numbers(kind, "x")
-
-
 def test_a_number_that_the_game_sets_back_later_is_what_it_says():
     rect = Whole(20, 40, 4, 4)
     body = esper.create_entity(rect, velocity := ec.Velocity(0.75, 0))

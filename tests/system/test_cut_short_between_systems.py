@@ -13,7 +13,7 @@ import ecs_collide as ec
 from ecs_collide.character import Character, Ladder
 from ecs_collide.path import Path
 from ecs_collide.zone import Zone
-from tests.scenes import box, mover, of, position
+from tests.scenes import box, mover, of, position, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -71,8 +71,7 @@ class Level:
         esper.add_processor(self.game, priority=BEFORE_ALL)
 
     def play(self, n: int = 1) -> None:
-        for _ in range(n):
-            esper.process(DT)
+        steps(n, DT)
 
     def cut_short(self, priority: int, error: BaseException) -> None:
         """Run a step that fails in a processor of a priority."""
@@ -164,8 +163,7 @@ def test_a_game_may_do_it_before_the_next_step(name, priority):
         game, fault = Game(), Fault()
         esper.add_processor(game, priority=BEFORE_ALL)
         esper.add_processor(fault, priority=priority)
-        for _ in range(5):
-            esper.process(DT)
+        steps(5, DT)
         state = space.save_state()
         if is_cut:
             fault.error = ValueError("a fault")
@@ -176,8 +174,7 @@ def test_a_game_may_do_it_before_the_next_step(name, priority):
             lambda space=space, crate=crate, state=state: DEEDS[name](space, crate, state)
         )
 
-        for _ in range(3):
-            esper.process(DT)
+        steps(3, DT)
 
         ends.append((space.positions().tolist(), space.contacts(), space.time))
         space.check()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, mover, of, position, velocity
+from tests.scenes import another_world, box, mover, of, position, steps, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -46,8 +46,7 @@ def test_a_disabled_body_meets_nobody_is_not_found_and_stays_where_it_is():
     esper.process(1 / 60)
 
     switch_off(body)
-    for _ in range(30):
-        esper.process(1 / 60)
+    steps(30, 1 / 60)
 
     assert position(body) == (1, 0)
     assert velocity(body) == (60, 0)
@@ -66,8 +65,7 @@ def test_contacts_end_as_disabled_and_begin_again():
     floor = box((0, 0), (50, 1))
     body = mover((0, 3), (1, 1), (0, -60), ec.Slide())
     space = ec.install()
-    for _ in range(3):
-        esper.process(1 / 60)
+    steps(3, 1 / 60)
     assert [c.other(body) for c in space.contacts(body)] == [floor]
 
     switch_off(body)
@@ -120,33 +118,11 @@ def test_a_body_that_is_created_disabled_has_its_first_step_when_it_is_switched_
     assert [(c.first, c.second) for c in space.collisions] == [(wall, body)]
 
 
-def test_what_sleeps_on_a_disabled_body_wakes_and_falls():
-    floor = box((0, 0), (50, 1))
-    crate = mover((0, 3), (1, 1), (0, -1), ec.Slide())
-    space = ec.install()
-    for _ in range(240):
-        of(crate, ec.Velocity).y -= 10 / 60
-        esper.process(1 / 60)
-    of(crate, ec.Velocity).y = 0.0
-    for _ in range(40):
-        esper.process(1 / 60)
-    assert space.stats.asleep == 1
-
-    switch_off(floor)
-    esper.process(1 / 60)
-    of(crate, ec.Velocity).y = -60.0
-    esper.process(1 / 60)
-
-    assert space.stats.asleep == 0
-    assert position(crate) == (0, 1)
-
-
 def test_a_sleeping_body_can_be_switched_off_and_comes_back_awake():
     floor = box((0, 0), (50, 1))
     crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
     space = ec.install()
-    for _ in range(40):
-        esper.process(1 / 60)
+    steps(40, 1 / 60)
     assert space.stats.asleep == 1
 
     switch_off(crate)
@@ -362,8 +338,7 @@ def test_a_body_is_brought_into_a_world_that_wraps_when_it_is_switched_on():
     of(body, ec.Position).x = 195.0
     switch_on(body)
     esper.process(1 / 60)
-    for _ in range(3):
-        esper.process(1 / 60)
+    steps(3, 1 / 60)
 
     assert position(body) == (97, 50)
     assert len(space.contacts(body)) == 1

@@ -220,22 +220,6 @@ def test_a_ghost_does_not_hide_the_others_where_esper_is_asked_by_queries(shot, 
     assert position(bullet) == (3, 0)
 
 
-def test_ids_begin_again_after_clear_database(shot):
-    bullet, wall = shot
-    space = ec.install()
-    esper.process(1.0)
-    assert len(space.contacts()) == 1
-    esper.clear_database()
-    assert mover((0, 50), (1, 1), (1, 0), ec.Slide()) == bullet  # the trap: the same id
-    assert box((5, 0), (1, 1)) == wall
-
-    esper.process(1.0)
-
-    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.WORLD_CLEARED]
-    assert len(space.contacts()) == 0
-    assert position(bullet) == (1, 50)
-
-
 # -- worlds --
 
 
@@ -322,31 +306,6 @@ def test_a_step_that_another_system_broke_off_loses_no_end_of_a_contact(world):
     ledger.record()
 
     assert ledger.ends[1:] == [((sensor, crate), ec.EndReason.TELEPORTED)]
-
-
-def test_a_contact_left_in_a_step_that_is_broken_off_is_still_known_at_rest(world):
-    class Breaks(esper.Processor):
-        def process(self, dt=1.0):
-            raise LookupError("the game's own fault")
-
-    sensor = box((0, 0), (1, 1), ec.Sensor())
-    crate = mover((0, 0), (1, 1), (0, 0), ec.Slide())
-    space = ec.install()
-    ledger = Ledger(space)
-    esper.process(1.0)
-    ledger.record()
-
-    esper.add_processor(Breaks(), 100.5)
-    of(crate, ec.Velocity).x = 90.0
-    with pytest.raises(LookupError):
-        esper.process(1.0)
-    esper.remove_processor(Breaks)
-    esper.remove_component(crate, ec.Velocity)
-    esper.process(1.0)
-    ledger.record()
-
-    assert ledger.open == {(sensor, crate)}
-    assert ledger.ends == []
 
 
 # -- types and systems --

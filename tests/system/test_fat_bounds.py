@@ -136,35 +136,25 @@ class Rows:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_new_bodies_are_built_in_bulk_and_escape_nothing():
-    stats = Rows().space.stats
-
-    assert (stats.escapes, stats.reinsertions, stats.rebuilds) == (0, 0, 1)
-
-
-@pytest.mark.usefixtures("implementation")
-def test_a_body_inside_its_fat_bounds_leaves_the_tree_alone():
+@pytest.mark.parametrize(
+    ("n", "by", "work"),
+    [
+        (1, 1.9, (0, 0, 0)),  # inside its fat bounds, whose margin is 2
+        (1, 300.0, (1, 1, 0)),
+        (1, 2.1, (1, 1, 0)),  # reinserted alone, even if it still suits its node
+        (50, 300.0, (50, 0, 1)),  # many at once are built in bulk, as new ones are
+    ],
+)
+def test_bodies_that_escape_are_reinserted_or_rebuilt(n, by, work):
     rows = Rows()
-    rows.places[0].x += 1.9  # the margin is 2
+    new = rows.space.stats
+    assert (new.escapes, new.reinsertions, new.rebuilds) == (0, 0, 1)
 
+    for place in rows.places[:n]:
+        place.x += by
+
+    assert rows.work() == work
     assert rows.work() == (0, 0, 0)
-
-
-@pytest.mark.usefixtures("implementation")
-def test_one_body_that_escapes_far_is_reinserted_alone():
-    rows = Rows()
-    rows.places[0].x = 300.0
-
-    assert rows.work() == (1, 1, 0)
-    assert rows.work() == (0, 0, 0)
-
-
-@pytest.mark.usefixtures("implementation")
-def test_a_body_that_escapes_alone_is_reinserted_even_if_it_still_suits_its_node():
-    rows = Rows()
-    rows.places[0].x += 2.1
-
-    assert rows.work() == (1, 1, 0)
 
 
 @pytest.mark.usefixtures("implementation")
@@ -177,15 +167,6 @@ def test_of_many_bodies_that_escape_some_stay_in_nodes_that_they_still_suit():
 
     assert (escapes, rebuilds) == (40, 0)
     assert 16 <= reinsertions < 25
-
-
-@pytest.mark.usefixtures("implementation")
-def test_many_bodies_that_escape_at_once_are_rebuilt_in_bulk():
-    rows = Rows()
-    for place in rows.places[:50]:
-        place.x += 300.0
-
-    assert rows.work() == (50, 0, 1)
 
 
 @pytest.mark.usefixtures("implementation")

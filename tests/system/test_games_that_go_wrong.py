@@ -12,7 +12,7 @@ import ecs_collide as ec
 from ecs_collide.character import Character
 from ecs_collide.path import Path
 from ecs_collide.zone import Zone
-from tests.scenes import box, mover, of, position, velocity
+from tests.scenes import box, mover, of, position, steps, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -20,15 +20,14 @@ DT = 1 / 60
 
 
 def play(n: int) -> None:
-    for _ in range(n):
-        esper.process(DT)
+    steps(n, DT)
 
 
 def installed(**settings: object) -> ec.Space:
     return ec.install(gravity=(0, -600), **settings)
 
 
-def test_level_file_with_a_wrong_fan_is_played_until_the_designer_mends_it() -> None:
+def test_level_file_with_a_wrong_fan_is_played_until_the_designer_mends_it():
     #
     #     fan A blows      fan B: its file says "flow_y": "12O" (a letter)
     #      |  ^   |          |  ?   |
@@ -52,7 +51,7 @@ def test_level_file_with_a_wrong_fan_is_played_until_the_designer_mends_it() -> 
 
 
 @pytest.mark.parametrize("rolls_back", [False, True])
-def test_player_who_leaves_in_the_middle_of_a_slide_becomes_a_bot(rolls_back: bool) -> None:
+def test_player_who_leaves_in_the_middle_of_a_slide_becomes_a_bot(rolls_back):
     #
     #            ________   crawls under it, and is replaced by a bot, which walks on and stands up
     #    [ ]  _  ________
@@ -85,7 +84,7 @@ def test_player_who_leaves_in_the_middle_of_a_slide_becomes_a_bot(rolls_back: bo
     assert len(set(ends)) == 1
 
 
-def test_game_that_logs_faults_of_its_processors_and_goes_on() -> None:
+def test_game_that_logs_faults_of_its_processors_and_goes_on():
     #
     #   A quest system between the stages fails in every tenth step; the main loop logs it.
     #
@@ -128,7 +127,7 @@ def test_game_that_logs_faults_of_its_processors_and_goes_on() -> None:
     space.check()
 
 
-def test_all_warnings_may_be_errors() -> None:
+def test_all_warnings_may_be_errors():
     box((0, -8), (400, 8))
     keys = Character()
     hero = mover((0, 16), (6, 16), (0, 0), ec.Slide(), keys)

@@ -286,22 +286,6 @@ def test_a_wall_that_a_response_takes_away_lets_its_bullet_pass_at_once(lost):
     assert position(bullet) == (10, 0)
 
 
-def test_a_velocity_that_a_response_puts_in_place_of_another_counts_at_once():
-    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Tagged())
-    box((5, 0), (1, 1))
-    space = ec.install()
-    old = of(bullet, ec.Velocity)
-    space.respond_with(Tagged, lambda impact: esper.add_component(bullet, ec.Velocity(-10, 0)))
-
-    esper.process(1.0)
-    assert position(bullet) == (3 - 7, 0)
-    assert [event.outcome for event in space.collisions] == [ec.Outcome.RESOLVED]
-    esper.process(1.0)
-
-    assert position(bullet) == (-14, 0)
-    assert old.xy == (10, 0)
-
-
 def test_what_a_response_puts_in_place_is_what_the_step_goes_on_with_and_writes():
     bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Tagged())
     box((5, 0), (1, 1))
@@ -457,19 +441,6 @@ def test_clear_database_at_any_moment_and_the_same_ids_again(moment):
     assert velocity(crate) == (0, -1)
     assert 47 <= position(crate)[1] <= 49  # its own way, not that of who had its id
     space.check()
-
-
-def test_a_cleared_world_says_so():
-    box((0, -2), (5, 1))
-    mover((0, 0), (1, 1), (0, -1), ec.Slide())
-    space = ec.install()
-    esper.process(1.0)
-    esper.clear_database()
-
-    esper.process(1.0)
-
-    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.WORLD_CLEARED]
-    assert len(space) == 0
 
 
 def test_two_worlds_with_the_same_ids_run_in_turn(world):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world
+from tests.scenes import another_world, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -186,15 +186,6 @@ def test_a_box_that_crouches_keeps_its_corner():
     assert space.bounds(box) == ((1.0, 1.0), (3.0, 3.0))
 
 
-def test_at_the_origin_too():
-    box = esper.create_entity(Place(0.0, 0.0), Size(2.0, 4.0))
-    space = ec.install(components=CORNERS)
-
-    esper.process(1 / 60)
-
-    assert space.bounds(box) == ((0.0, 0.0), (2.0, 4.0))
-
-
 def test_what_rests_is_not_moved_by_its_corner():
     """0.1 and 0.7 are no halves of anything: a corner that is computed again would creep."""
     place = Place(0.1, 0.7)
@@ -222,8 +213,7 @@ def test_what_does_not_move_keeps_its_numbers_to_the_last_bit():
         esper.create_entity(place, size, Speed(0.0, 0.0), ec.Slide())
     ec.install(components=CORNERS)
 
-    for _ in range(3):
-        esper.process(1 / 60)
+    steps(3, 1 / 60)
 
     assert places == before
 

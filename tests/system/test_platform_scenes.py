@@ -9,6 +9,7 @@ import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder
 from ecs_collide.path import Path
 from ecs_collide.zone import Zone
+from tests.scenes import steps
 
 DT = 1 / 60
 CLOSE = pytest.approx
@@ -39,12 +40,11 @@ class Stage:
 def run(hero: Character, n: int, **wishes: object) -> None:
     for name, value in wishes.items():
         setattr(hero, name, value)
-    for _ in range(n):
-        esper.process(DT)
+    steps(n, DT)
 
 
 @pytest.mark.usefixtures("world")
-def test_sailor_climbs_the_mast_of_a_ship_in_a_storm_and_comes_back_from_the_sea() -> None:
+def test_sailor_climbs_the_mast_of_a_ship_in_a_storm_and_comes_back_from_the_sea():
     stage = Stage()
     here, above = (Path.circle(centre, 12, speed=40) for centre in ((0, 0), (70, 170)))
     ship = stage.box(*here.place[:2], 150, 20, ec.Velocity(0, 0), ec.Carry(), here)
@@ -88,7 +88,7 @@ def test_sailor_climbs_the_mast_of_a_ship_in_a_storm_and_comes_back_from_the_sea
 
 
 @pytest.mark.usefixtures("world")
-def test_robber_dashes_over_a_train_hangs_on_a_car_and_ducks_below_beams() -> None:
+def test_robber_dashes_over_a_train_hangs_on_a_car_and_ducks_below_beams():
     class Guard: ...
 
     stage = Stage()
@@ -159,7 +159,7 @@ def test_robber_dashes_over_a_train_hangs_on_a_car_and_ducks_below_beams() -> No
 
 
 @pytest.mark.usefixtures("world")
-def test_two_friends_in_a_tower_climb_on_each_other_and_swim_when_it_is_flooded() -> None:
+def test_two_friends_in_a_tower_climb_on_each_other_and_swim_when_it_is_flooded():
     stage = Stage()
     for x in (-110, 110):
         stage.box(x, 300, 10, 320)

@@ -11,7 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.queries.present import PresentBodies
-from tests.scenes import box, enter_new_world, mover
+from tests.scenes import box, enter_new_world, mover, of
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -23,7 +23,7 @@ class Enemy:
 
 
 def set_position(entity, *place):
-    esper.component_for_entity(entity, ec.Position).set(*place)
+    of(entity, ec.Position).set(*place)
 
 
 def found_at(space, point):
@@ -52,33 +52,12 @@ def test_bodies_that_came_went_and_grew_are_taken_in():
 
     new = box((30, 0), (1, 1))
     esper.delete_entity(gone)
-    esper.component_for_entity(grown, ec.Extents).set(3, 3)
+    of(grown, ec.Extents).set(3, 3)
     space.update()
 
     assert space.query((-100, -100), (100, 100)) == [grown, untouched, new]
     assert [hit.entity for hit in space.nearest((31, 0), 4)] == [new, untouched, grown]
     assert found_at(space, (12.5, 2.5)) == [grown]
-
-
-def test_a_body_that_is_deleted_after_update_is_not_found():
-    space = ec.install()
-    first, second = box((0, 0), (1, 1)), box((1, 0), (1, 1))
-    esper.process(DT)
-    space.update()
-
-    esper.delete_entity(first)
-
-    assert found_at(space, (0.5, 0)) == [second]
-    assert space.query_many([(0, 0)], [(1, 1)]).ids.tolist() == [second]
-
-
-def test_update_before_the_first_step_finds_all_bodies():
-    space = ec.install()
-    wall = box((5, 0), (1, 1))
-
-    space.update()
-
-    assert space.cast_ray((0, 0), (10, 0)).entity == wall
 
 
 def test_the_next_step_ends_what_update_has_read():
@@ -170,48 +149,11 @@ def test_update_names_the_component_that_holds_no_number():
     wall = box((0, 0), (1, 1))
     esper.process(DT)
 
-    esper.component_for_entity(wall, ec.Position).x = "far"
+    of(wall, ec.Position).x = "far"
 
     with pytest.raises(TypeError, match=f"entity {wall}.*Position.*far"):
         space.update()
     assert found_at(space, (0, 0)) == [wall]
-
-
-def test_what_no_step_could_work_with_is_skipped():
-    space = ec.install()
-    wall, other = box((0, 0), (1, 1)), box((0, 0), (1, 1))
-    esper.process(DT)
-
-    esper.component_for_entity(wall, ec.Position).x = float("nan")
-    space.update()
-
-    assert space.query((-5, -5), (5, 5)) == [other]
-
-
-def test_a_fixed_body_is_found_where_the_next_step_will_have_it():
-    space = ec.install()
-    wall = box((0, 0), (1, 1), ec.Fixed())
-    esper.process(DT)
-
-    set_position(wall, 50, 0)  # no step reads it
-    space.update()
-    assert found_at(space, (0, 0)) == [wall]
-
-    space.teleport(wall, (50, 0))
-    space.update()
-    assert found_at(space, (50, 0)) == [wall]
-
-
-def test_in_a_world_that_wraps_the_present_is_found_across_the_edge():
-    space = ec.install(wrap=(100, None))
-    wall = box((50, 0), (1, 1))
-    esper.process(DT)
-
-    set_position(wall, 100.5, 0)
-    space.update()
-
-    assert found_at(space, (99.8, 0)) == [wall]
-    assert space.nearest((98, 0))[0].distance == 1.5
 
 
 # Filters ------------------------------------------------------------------------------------
@@ -424,7 +366,7 @@ def change_something(rng, space):
     elif what in (9, 10) and not fixed:
         set_position(entity, *at)
     elif what == 11 and not fixed:
-        esper.component_for_entity(entity, ec.Position).x = rng.choice([float("nan"), 1, True])
+        of(entity, ec.Position).x = rng.choice([float("nan"), 1, True])
     elif what == 12 and (attached := esper.try_component(entity, ec.Attached)):
         attached.offset, attached.owner = at, rng.choice(entities)
     elif what == 13:

@@ -18,7 +18,7 @@ from ecs_collide.recording.frames import compare_frames
 from ecs_collide.zone import Zone
 from tests.random_worlds import Draw
 from tests.recording.test_rollback import Side
-from tests.scenes import another_world, box, mover, of, position
+from tests.scenes import another_world, box, mover, of, position, steps
 
 DT = 1 / 64
 ROWS = [
@@ -120,8 +120,7 @@ def test_pile_of_any_sizes_feels_nothing(dim, far, by, world):
         mass = ec.Mass(rng.choice([1, 2]))
         crates.append(mover(place, size, (0.0,) * dim, ec.Slide(), mass))
     space = ec.install(dim=dim, gravity=(0, -300, 0)[:dim])
-    for _ in range(600):
-        esper.process(1 / 60)
+    steps(600, 1 / 60)
     asleep, contacts = space.stats.asleep, space.contacts()
     before = space.positions()
     assert asleep > 20
@@ -151,8 +150,7 @@ def test_random_worlds_go_on_as_they_would_have(dim, settings, volume, world):
             for n in range(14):
                 draw.body(moves=n % 4 > 0)
             space = ec.install(dim=dim, **settings)
-            for _ in range(seed % 2):
-                esper.process(1 / 32)
+            steps(seed % 2, 1 / 32)
             for _ in range(rng.randrange(4)):
                 draw.change(rng.choice(draw.bodies))
             draw.body()
@@ -184,8 +182,7 @@ def test_change_that_no_step_has_read_stays_one(world):
     resting = mover((0, 2), (2, 2), (0, 0), ec.Slide())
     put = mover((20, 2), (2, 2), (0, 0), ec.Slide())
     space = ec.install(gravity=(0, -512))
-    for _ in range(30):
-        esper.process(DT)
+    steps(30, DT)
     space.teleport(put, (20, 40))
     new = mover((-20, 10), (2, 2), (0, 0), ec.Slide())
     space.update()
@@ -208,8 +205,7 @@ def test_move_is_no_teleport_after_a_shift(world):
     box((0, -2), (40, 2))
     moved = mover((0, 2), (2, 2), (0, 0), ec.Slide())
     space = ec.install(gravity=(0, -512))
-    for _ in range(30):
-        esper.process(DT)
+    steps(30, DT)
     space.move(moved, (10, 0))
     space.shift((512, 512))
     esper.process(DT)

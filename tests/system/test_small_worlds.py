@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.random_worlds import Draw
-from tests.scenes import Ledger, Log, another_world
+from tests.scenes import Ledger, Log, another_world, of
 from tests.system.test_compiled_and_pure import in_both_implementations
 
 DT = 1 / 20
@@ -49,7 +49,7 @@ class Small:
             for body in self.draw.bodies if self.steers else ():
                 speed = esper.try_component(body, ec.Velocity)
                 if speed is not None:
-                    place = esper.component_for_entity(body, ec.Position)
+                    place = of(body, ec.Position)
                     speed.x, speed.y = -2.0 * place.x, -2.0 * place.y
             esper.process(DT)
             ledger.record()

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import esper
 import pytest
@@ -246,31 +245,6 @@ def test_a_check_that_begins_within_a_stage_and_ends_after_the_step_is_refused(m
     assert position(bullet) == (3, 0)
     assert [type(error) for error in raised] == [RuntimeError]
     assert "in the middle of a step in another thread" in str(raised[0])
-
-
-def test_the_check_after_each_step_of_these_tests_ignores_what_another_thread_has_begun(
-    monkeypatch,
-):
-    """`tests.checked` once read the pairs of the next step, which another thread was finding."""
-    mover((0, 0), (1, 1), (10, 0), ec.Slide())
-    space = ec.install()
-
-    def fail(dim):
-        assert in_another_thread(next(meanwhile)) is None
-        raise AssertionError("pair 31 is not in the list of row 0")
-
-    def step():
-        space.update_bounds(1.0)
-        with monkeypatch.context() as patch:
-            timeline = SimpleNamespace(pairs=SimpleNamespace(check=fail))
-            known = SimpleNamespace(timeline=timeline, dim=2)
-            patch.setattr(space, "_state", known)
-            space.finish_step(1.0)
-
-    meanwhile = iter([lambda: space.update_bounds(1.0), lambda: None])
-    step()
-    with pytest.raises(AssertionError, match="pair 31"):
-        step()
 
 
 def test_checks_in_one_thread_never_fail_because_of_steps_in_another(implementation):

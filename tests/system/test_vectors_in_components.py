@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover
+from tests.scenes import box, mover, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -135,8 +135,7 @@ def test_vectors_give_the_bits_of_plain_components():
         ):
             esper.remove_processor(system)
         ec.install(space)
-        for _ in range(60):
-            esper.process(1 / 16)
+        steps(60, 1 / 16)
         return space.state_hash()
 
     def plain(pos, vel, size=(2, 2)):

@@ -6,6 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import of
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -20,7 +21,7 @@ def floor():
 
 def pressed(entity):
     """Return what a game does before each step: gravity."""
-    return lambda step, space: setattr(esper.component_for_entity(entity, ec.Velocity), "y", -9)
+    return lambda step, space: setattr(of(entity, ec.Velocity), "y", -9)
 
 
 def lands():
@@ -42,7 +43,7 @@ def slides_on():
 def enters_a_sensor():
     body(0, 0, (5, 5), ec.Sensor())
     guest = body(9, 0, (1, 1), ec.Velocity(-9, 0), ec.Slide())
-    speed = esper.component_for_entity(guest, ec.Velocity)
+    speed = of(guest, ec.Velocity)
     return lambda step, space: speed.set(-9 if step == 0 else 0, 0)
 
 

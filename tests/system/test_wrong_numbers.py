@@ -20,8 +20,7 @@ from ecs_collide.path import Path
 from ecs_collide.path.path import FIELDS as OF_PATH
 from ecs_collide.zone import Zone
 from ecs_collide.zone.zone import FIELDS as OF_ZONE
-from tests.scenes import box, mover, of, position
-from tests.volume import Volume
+from tests.scenes import box, mover, of, position, steps
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -81,8 +80,7 @@ class Level:
         return mover(at, (8, 16, *(8,) * (len(at) - 2)), (0, 0), *things)
 
     def play(self, n: int = 1) -> None:
-        for _ in range(n):
-            esper.process(DT)
+        steps(n, DT)
 
     def goes_on(self) -> bool:
         """Return whether the others do: a character walks by two steps."""
@@ -106,9 +104,7 @@ ROLES = ("hero", "rider", "swimmer", "lift", "guard", "zone", "crate")
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("role", ROLES)
-def test_body_with_a_wrong_number_is_reported_and_comes_back(
-    role: str, dim: int, volume: Volume
-) -> None:
+def test_body_with_a_wrong_number_is_reported_and_comes_back(role, dim, volume):
     level = Level(dim)
     entity = getattr(level, role)
     fields = {**OF_CORE, **OF_EXTRAS}
@@ -141,7 +137,7 @@ def test_body_with_a_wrong_number_is_reported_and_comes_back(
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=IDS)
 @pytest.mark.parametrize(("role", "kind"), [("hero", Character), ("guard", Path), ("zone", Zone)])
-def test_value_that_is_no_number_is_reported_with_its_text(role, kind, wrong) -> None:
+def test_value_that_is_no_number_is_reported_with_its_text(role, kind, wrong):
     level = Level()
     entity, component = getattr(level, role), of(getattr(level, role), kind)
     for name in list(OF_EXTRAS[kind])[:: 4 if kind is Character else 1]:
@@ -161,7 +157,7 @@ def test_value_that_is_no_number_is_reported_with_its_text(role, kind, wrong) ->
 
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=IDS)
 @pytest.mark.parametrize("role", ROLES)
-def test_value_of_a_body_that_is_no_number_is_refused_by_the_step(role, wrong) -> None:
+def test_value_of_a_body_that_is_no_number_is_refused_by_the_step(role, wrong):
     level = Level()
     entity = getattr(level, role)
     for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Carry, ec.GravityScale, ec.Filter):
@@ -189,7 +185,7 @@ def test_value_of_a_body_that_is_no_number_is_refused_by_the_step(role, wrong) -
         ("hero", ec.Velocity),
     ],
 )
-def test_number_of_another_type_counts_as_a_float(role, kind, value) -> None:
+def test_number_of_another_type_counts_as_a_float(role, kind, value):
     level = Level()
     component = of(getattr(level, role), kind)
     for name in {**OF_CORE, **OF_EXTRAS}[kind]:
@@ -204,7 +200,7 @@ def test_number_of_another_type_counts_as_a_float(role, kind, value) -> None:
         setattr(component, name, before)
 
 
-def test_z_in_2d_is_read_by_nothing() -> None:
+def test_z_in_2d_is_read_by_nothing():
     level = Level()
     for entity in (level.hero, level.rider, level.lift, level.guard, level.crate):
         of(entity, ec.Velocity).z = of(entity, ec.Position).z = math.nan
@@ -215,7 +211,7 @@ def test_z_in_2d_is_read_by_nothing() -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_fixed_zone_is_skipped_and_comes_back() -> None:
+def test_fixed_zone_is_skipped_and_comes_back():
     level = Level()
     esper.add_component(level.zone, ec.Fixed())
     level.play()
@@ -231,7 +227,7 @@ def test_fixed_zone_is_skipped_and_comes_back() -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_lift_that_is_skipped_drops_its_rider_and_carries_it_again() -> None:
+def test_lift_that_is_skipped_drops_its_rider_and_carries_it_again():
     level = Level()
     of(level.lift, Path).speed = math.nan
     level.play(4)
@@ -239,7 +235,7 @@ def test_lift_that_is_skipped_drops_its_rider_and_carries_it_again() -> None:
     where = position(level.lift)
 
     of(level.lift, Path).speed = 30.0
-    esper.component_for_entity(level.rider, ec.Position).y = where[1] + 18.0
+    of(level.rider, ec.Position).y = where[1] + 18.0
     level.play(4)
 
     assert of(level.rider, Character).ground == level.lift
@@ -251,7 +247,7 @@ def test_lift_that_is_skipped_drops_its_rider_and_carries_it_again() -> None:
     ("role", "kind", "name"),
     [("hero", Character, "walk"), ("zone", Zone, "drag"), ("guard", Path, "speed")],
 )
-def test_snapshot_in_the_middle_neither_repeats_nor_loses_the_report(role, kind, name) -> None:
+def test_snapshot_in_the_middle_neither_repeats_nor_loses_the_report(role, kind, name):
     level = Level()
     entity = getattr(level, role)
     setattr(of(entity, kind), name, math.nan)
@@ -271,7 +267,7 @@ def test_snapshot_in_the_middle_neither_repeats_nor_loses_the_report(role, kind,
 
 
 @pytest.mark.usefixtures("quiet")
-def test_wrong_number_is_reported_once_while_steps_of_no_time_are_taken() -> None:
+def test_wrong_number_is_reported_once_while_steps_of_no_time_are_taken():
     level = Level()
     of(level.hero, Character).walk = math.nan
     of(level.guard, Path).speed = math.nan
@@ -284,7 +280,7 @@ def test_wrong_number_is_reported_once_while_steps_of_no_time_are_taken() -> Non
 
 
 @pytest.mark.usefixtures("quiet")
-def test_step_that_is_cut_short_reports_again_what_it_has_reported() -> None:
+def test_step_that_is_cut_short_reports_again_what_it_has_reported():
     level = Level()
 
     class Fault(esper.Processor):
@@ -304,7 +300,7 @@ def test_step_that_is_cut_short_reports_again_what_it_has_reported() -> None:
     assert are_back(level, level.hero)
 
 
-def test_doctor_names_the_wrong_number_of_a_body_that_is_skipped() -> None:
+def test_doctor_names_the_wrong_number_of_a_body_that_is_skipped():
     level = Level()
     of(level.zone, Zone).drag = math.nan
     with pytest.warns(RuntimeWarning, match=f"entity {level.zone} is skipped .*Zone.drag is nan"):
@@ -318,7 +314,7 @@ def test_doctor_names_the_wrong_number_of_a_body_that_is_skipped() -> None:
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("wrap", [(2000.0, None), (2000.0, 2000.0)])
-def test_world_that_wraps_skips_a_wrong_zone(wrap) -> None:
+def test_world_that_wraps_skips_a_wrong_zone(wrap):
     level = Level(wrap=wrap)
     of(level.zone, Zone).gravity = math.nan
 
@@ -330,7 +326,7 @@ def test_world_that_wraps_skips_a_wrong_zone(wrap) -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_body_that_sleeps_on_one_that_is_skipped_wakes_and_falls() -> None:
+def test_body_that_sleeps_on_one_that_is_skipped_wakes_and_falls():
     level = Level()
     of(level.guard, Path).running = False
     load = mover((300, 15), (5, 5), (0, 0), ec.Slide())
@@ -345,7 +341,7 @@ def test_body_that_sleeps_on_one_that_is_skipped_wakes_and_falls() -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_zone_that_is_attached_to_a_character_is_skipped_with_it_and_alone() -> None:
+def test_zone_that_is_attached_to_a_character_is_skipped_with_it_and_alone():
     level = Level()
     aura = box((0, 16), (60, 60), ec.Sensor(), ec.Attached(level.hero), Zone(drag=2))
     stone = mover((30, 5), (5, 5), (0, 0), ec.Slide())
