@@ -79,7 +79,6 @@ from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
-from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.stats import StageTimes, Stats
@@ -143,7 +142,6 @@ __all__ = [
     "CharacterState",
     "Collision",
     "CombineRule",
-    "ComingImpact",
     "Components",
     "Contact",
     "ContactBegan",
@@ -212,7 +210,6 @@ __all__ = [
     "Zone",
     "collision_dtype",
     "contact_dtype",
-    "impact_dtype",
     "install",
     "name_categories",
     "overlaps",

@@ -82,7 +82,7 @@ class Outcome(PrintsItsName, IntEnum):
     FORCED = 4
     """A response of the game left the pair closing, so the slide response was applied."""
     UNRESOLVED = 5
-    """No response system ran."""
+    """Nothing was resolved: it is still coming, or no response system ran."""
 
 
 class ContactKind(PrintsItsName, IntEnum):

@@ -50,7 +50,6 @@ from ecs_collide.queries.results import Branches, RayHits
 from ecs_collide.queries.slope_lines import slope_ends
 from ecs_collide.queries.visibility import visible_region
 from ecs_collide.settings import Settings
-from ecs_collide.step.coming import ComingImpact
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.handlers import Handler, Subscribers, collisions_between
 from ecs_collide.step.lock import StepLock
@@ -412,14 +411,15 @@ class Space(BoxQueries[Filter]):
         self._pipeline.queue_impacts(dt)
 
     @property
-    def impacts(self) -> EventSequence[ComingImpact]:
+    def impacts(self) -> EventSequence[Collision]:
         """The first impact of each pair that is due in this step, in time order.
 
-        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  An
+        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  Their
+        outcome is ``UNRESOLVED``, or ``CROSSED`` if the two will pass through each other.  An
         earlier impact of a body may prevent a later one, or cause others; `collisions` has the
-        impacts that happened.  `array` of the sequence is one numpy array; see `impact_dtype`.
+        impacts that happened.
         """
-        return EventSequence(self._pipeline.impact_array, ComingImpact.from_row)
+        return EventSequence(self._pipeline.impact_array, Collision.from_row)
 
     def resolve_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None

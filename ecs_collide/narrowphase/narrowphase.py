@@ -17,11 +17,9 @@ from ecs_collide._kernel.constants import CLEAR, FACE_ROUNDING, INF
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
     CROSS,
-    FIRST,
     KEEPS,
     OVERLAPS,
     PARTS,
-    SECOND,
     SOLID,
     STALE,
     PairTable,
@@ -33,18 +31,6 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
 LEAST_MOVE: cython.double = 1e-100  # times the least relevant gap it is not denormal
-
-# The first columns of `numbers`, and the columns of `codes` after two ids, in `impacts_into`.
-IMPACT_TIME = 0
-IMPACT_EXIT = 1
-CLOSING_SPEED = 2
-N_SCALARS = 3
-RANK = 2
-IMAGE = 3
-IMPACT_KIND = 4
-IMPACT_AXIS = 5
-IMPACT_SIGN = 6
-IMPACT_CROSSES = 7
 
 
 def rounding_of_faces(
@@ -85,7 +71,6 @@ class Narrowphase:
     sweeper: Public[Sweeper]
     # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
-    normals: Public[dict]  # the normals of the slopes in the last `impacts_into`, by row
 
     def __init__(self, step: Step, shared: SharedMotion):
         self.step = step
@@ -94,7 +79,6 @@ class Narrowphase:
         self.queue = step.queue
         self.shared = shared
         self.sweeper = Sweeper(step.bodies.dim)
-        self.normals = {}
 
     @cython.ccall
     def begin_step(self) -> cython.void:
@@ -523,56 +507,6 @@ class Narrowphase:
         elif kind == OVERLAP:
             self.note_side(p, kind)
             self.queue.put(p, self.step.now, CROSSES)
-
-    def impacts_into(self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]) -> int:
-        """Write the next impact of each queued pair; return their number.
-
-        Parameters
-        ----------
-        numbers : float64 (n_queued or more, 3 + 4 * dim), written
-            Time, exit, closing speed; the centres of the first and the second body at that time;
-            their velocities.
-        codes : int64 (n_queued or more, 8), written
-            The two ids, the rank in the queue, the image of the second body, the kind, the axis
-            and the sign of the normal, and whether the pair crosses freely.
-
-        Notes
-        -----
-        The order is the order of the pairs, which depends on the tree.  The times at which
-        crossing pairs separate are queued too, but they are not impacts and not written.
-        """
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t = 0
-
-        self.normals = {}
-        for p in range(self.pairs.n):
-            if not self.queue.holds(p) or (
-                self.pairs.at[p].state >= CROSS and self.pairs.at[p].contact >= BEGUN
-            ):
-                continue
-            i: cython.Py_ssize_t = self.pairs.at[p].first
-            j: cython.Py_ssize_t = self.pairs.at[p].second
-            t: cython.double = self.queue.at[p].time
-            numbers[n, IMPACT_TIME] = t
-            numbers[n, IMPACT_EXIT] = self.pairs.impact[p].exit
-            numbers[n, CLOSING_SPEED] = self.pairs.impact[p].speed
-            for k in range(b.dim):
-                numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
-                numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
-                numbers[n, N_SCALARS + 2 * b.dim + k] = b.kept_velocity(i, k)
-                numbers[n, N_SCALARS + 3 * b.dim + k] = b.kept_velocity(j, k)
-            codes[n, FIRST] = b.ids[i]
-            codes[n, SECOND] = b.ids[j]
-            codes[n, RANK] = self.pairs.at[p].rank
-            codes[n, IMAGE] = self.pairs.image_of(p)
-            codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
-            codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
-            codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
-            if is_slanted(self.pairs.impact[p].sign):
-                self.normals[n] = self.step.slopes.normal(i, j)
-            codes[n, IMPACT_CROSSES] = self.pairs.at[p].state >= CROSS
-            n += 1
-        return n
 
     def _is_impact_now(self) -> cython.bint:
         """Return whether the pair just swept meets at this instant.

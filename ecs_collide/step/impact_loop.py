@@ -36,15 +36,12 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.attachments import Attachments
-from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies, vector_of
+from ecs_collide.motion.bodies import Bodies, vector_of
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
 from ecs_collide.narrowphase.event_buffer import (
     CONTACT_KIND,
-    EVENT_AXIS,
-    EVENT_KIND,
-    EVENT_SIGN,
     NORMAL,
     OUTCOME,
     WITHIN,
@@ -66,16 +63,17 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
+from ecs_collide.step.impact_log import (
+    CROSSED,
+    CRUSHED,
+    FORCED,
+    RESOLVED,
+    STOPPED_ALREADY,
+    UNRESOLVED,
+    ImpactLog,
+)
 from ecs_collide.step.sleeping import Sleeping
 from ecs_collide.step.surfaces import MetSurfaces
-
-# Codes of events.Outcome.
-RESOLVED = 0
-STOPPED_ALREADY = 1
-CROSSED = 2
-CRUSHED = 3
-FORCED = 4
-UNRESOLVED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
 # With fewer pairs than this for each body that has turned, one pass over all pairs is faster than
@@ -114,6 +112,7 @@ class ImpactLoop:
     slopes: SlopeResponse
     friction: CoulombFriction
     surfaces: MetSurfaces
+    impact_log: ReadOnly[ImpactLog]
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
     # of the last impact: row in the log, and row of the contact that it began, or -1
@@ -164,6 +163,7 @@ class ImpactLoop:
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.friction = solver.friction
         self.surfaces = MetSurfaces(step, solver)
+        self.impact_log = ImpactLog(step, self.clusters)
         self.began_at = self.pending = -1
         self.begin_step()
 
@@ -865,7 +865,7 @@ class ImpactLoop:
         if not b.dynamic[i]:
             return 0.0
         return b.mass[i] * abs(
-            self._velocity_now(i, k)
+            self.impact_log.velocity_now(i, k)
             - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
 
@@ -1010,114 +1010,11 @@ class ImpactLoop:
 
     def _log(self, p: cython.Py_ssize_t, outcome: cython.int) -> cython.Py_ssize_t:
         """Log the impact that was taken; return its row."""
-        event_buffer: EventBuffer = self.event_buffer
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        dim: cython.int = b.dim
-        n: cython.Py_ssize_t = event_buffer.add_collision()
-        numbers: cython.p_double = event_buffer.flat_numbers
-        at: cython.Py_ssize_t = event_buffer.width * n + NORMAL
-        axis: cython.int = self.pairs.impact[p].axis
-        sign: cython.int = self.pairs.impact[p].sign
-        slants: cython.bint = is_slanted(sign)
-        is_plain: cython.bint = not (
-            outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
-        )
+        n: cython.Py_ssize_t = self.impact_log.write(self.event_buffer, p, outcome)
 
-        event_buffer.time[n] = self.step.now
-        event_buffer.exit[n] = self.pairs.impact[p].exit
-        event_buffer.first[n] = b.ids[i]
-        event_buffer.second[n] = b.ids[j]
-        event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
-        event_buffer.codes[n, OUTCOME] = outcome
-        event_buffer.codes[n, EVENT_AXIS] = axis
-        event_buffer.codes[n, EVENT_SIGN] = sign
-        event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
-        event_buffer.impulse[n] = 0.0
-        for k in range(dim):
-            numbers[at + k] = sign if k == axis else 0.0
-        if slants:
-            for k in range(dim):
-                numbers[at + k] = self.slopes.slopes.normal_of(i, j, k)
-        numbers[at + dim] = self.pairs.impact[p].speed
-        self._record_places(p, at + dim + 1, slants)
-        at += 1 + 3 * dim
-        for k in range(dim):
-            numbers[at + k] = b.velocity[i, k] if is_plain else self._velocity_met(i, k, outcome)
-            numbers[at + dim + k] = (
-                b.velocity[j, k] if is_plain else self._velocity_met(j, k, outcome)
-            )
         if outcome != CROSSED:
             self.contacts.meet(p, self.step.now)
         return n
-
-    @cython.cfunc
-    @cython.inline
-    def _record_places(
-        self, p: cython.Py_ssize_t, at: cython.Py_ssize_t, slants: cython.bint
-    ) -> cython.void:
-        """Log the centres of the two boxes of an impact, and the region they share.
-
-        `at` is the place of the first centre in the numbers.  The region is at the first box, with
-        the second at the image that is met.  On the line of a slope it is the corner of the box.
-        """
-        b: Bodies = self.bodies
-        path: cython.p_double = b.flat_path
-        numbers: cython.p_double = self.event_buffer.flat_numbers
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
-        way1: cython.double = self.step.now - b.base[i]
-        way2: cython.double = self.step.now - b.base[j]
-        dim: cython.int = b.dim
-        axis: cython.int = self.pairs.impact[p].axis
-        sign: cython.int = self.pairs.impact[p].sign
-        meets: cython.bint = self.pairs.impact[p].kind == IMPACT
-
-        for k in range(dim):
-            centre: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
-            other: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
-            half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
-            image: cython.double = other + self.pairs.offset_of(p, k)
-            low: cython.double = centre - half
-            high: cython.double = centre + half
-            other_low: cython.double = image - half2
-            other_high: cython.double = image + half2
-            low = other_low if other_low > low else low
-            high = other_high if other_high < high else high
-            if low > high:  # a corner, by rounding
-                low, high = high, low
-            if meets and slants:
-                normal: cython.double = self.slopes.slopes.normal_on(k)
-                low = high if normal < 0.0 else low
-                high = low if normal > 0.0 else high
-            elif meets and k == axis:
-                low = high = centre + half if sign < 0 else centre - half
-            inside: cython.double = b.into_world(k, centre)
-            shift: cython.double = inside - centre
-            numbers[at] = inside + 0.0
-            numbers[at + dim] = b.into_world(k, other) + 0.0
-            numbers[at + 4 * dim] = low + shift + 0.0
-            numbers[at + 5 * dim] = high + shift + 0.0
-            at += 1
-            one += 4
-            two += 4
-
-    @cython.cfunc
-    @cython.inline
-    def _velocity_met(
-        self, i: cython.Py_ssize_t, k: cython.int, outcome: cython.int
-    ) -> cython.double:
-        """Return the velocity with which a body meets another now, for the event."""
-        b: Bodies = self.bodies
-
-        if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
-            # The velocity before the impact that has stopped it.
-            return self.gravity.earlier_at(i, k, b.turn_of(i, k, EARLIER), self.step.now)
-        return self._velocity_now(i, k)
 
     def _log_crossing(
         self, p: cython.Py_ssize_t, event: cython.int, time: cython.double, reason: cython.int
@@ -1143,19 +1040,10 @@ class ImpactLoop:
 
     @cython.ccall
     def velocity_now(self, i: cython.Py_ssize_t) -> tuple:
-        """Return the velocity with which a body goes on now, as events tell it: without a drift.
-
-        A member of a cluster that lasts goes at the velocity of its path, not at the shared one.
-        """
+        """Return the velocity with which a body goes on now; see `ImpactLog.velocity_now`."""
         for k in range(self.bodies.dim):
-            self.vector[k] = self._velocity_now(i, k)
+            self.vector[k] = self.impact_log.velocity_now(i, k)
         return vector_of(self.vector, 0, self.bodies.dim)
-
-    @cython.cfunc
-    def _velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        if self.bodies.on_hold[i]:
-            return self.bodies.saved_motion[i, k]
-        return self.clusters.at_instant(i, k, self.clusters.velocity_of(i, k))
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return the velocity of a body at the end of the step if nothing more happens to it."""

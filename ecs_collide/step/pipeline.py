@@ -19,7 +19,7 @@ from ecs_collide._kernel.constants import INF
 from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED, Vector
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
-from ecs_collide.step.coming import no_impacts, read_impacts
+from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
@@ -322,9 +322,11 @@ class Pipeline:
 
         self.lock.refuse_others()
         if state.phase != QUEUED:
-            return no_impacts(state.dim)
+            return no_events(state.dim).collision_array
         if state.impacts is None:
-            state.impacts = read_impacts(state.dim, state.timeline.narrowphase)
+            coming = EventBuffer(state.dim)
+            state.timeline.loop.impact_log.write_coming(coming)
+            state.impacts = StepEvents(state.dim, coming).collision_array
         return state.impacts
 
     def _resolve_impacts(self, dt: object, offers: object, system: object) -> cython.void:
