@@ -9,7 +9,7 @@ compares Python objects; or if it calls Python, or a C function that may raise. 
 if one that overrides it does.
 
 Errors that cannot happen do not count: a kernel has no None where it declares a list, a memoryview
-or another kernel, and the step of a slice is never 0.  `tests/_kernel/test_kernel_inference.py`
+or another kernel, and the step of a slice is never 0.  `build_tests/test_kernel_inference.py`
 compares with the errors that Cython tests for.
 """
 
