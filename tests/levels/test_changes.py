@@ -79,39 +79,6 @@ def test_tile_that_is_placed_joins_its_neighbours(load: Load, space: Any) -> Non
     assert cells.changes == {}  # as in the file
 
 
-def test_tile_of_another_type_is_a_box_of_its_own(load: Load, space: Any) -> None:
-    level = load(tiles(".... .... 1111"), tile=EARTH)
-    level.create()
-
-    level.set_cell(3, 2, 2)
-    assert set(boxes().values()) == {(0, 0, 30, 10), (30, 0, 40, 10)}
-
-    level.set_cell(3, 2, 3)  # grass, no body
-    assert set(boxes().values()) == {(0, 0, 30, 10)}
-    assert level.tile_at((35, 5)).number == 3
-
-
-def test_level_without_merging_has_a_box_for_each_tile_after_changes_too(
-    load: Load, space: Any
-) -> None:
-    level = load(tiles("1111 1111 1111"), tile=EARTH, merge=False)
-    level.create()
-
-    level.set_cells([(0, 0), (1, 0)])
-    level.set_cell(1, 0, 1)
-
-    assert len(boxes()) == 11
-
-
-def test_cells_outside_of_an_infinite_map_may_be_built_on(load: Load, space: Any) -> None:
-    level = load(tiles(".... .... 1111"), tile=EARTH, infinite=True)
-    level.create()
-
-    level.set_cells([(-1, 2), (-2, 2), (0, 3)], 1)
-
-    assert set(boxes().values()) == {(-20, 0, 40, 10), (0, -10, 10, 0)}
-
-
 def test_cells_outside_of_a_finite_map_may_only_be_cleared(load: Load, space: Any) -> None:
     level = load(tiles(".... .... 1111"), tile=EARTH)
     level.create()
@@ -143,36 +110,6 @@ def test_tile_under_a_point_an_entity_or_a_contact(load: Load, space: Any) -> No
     assert level.tile_at((40.1, 5)) is None
     assert level.to_cell(25, 15) == (2, 1)
     assert level.to_cell(-0.1, 35) == (-1, -1)
-
-
-def test_cell_that_two_layers_fill_is_free_only_without_both(load: Load, space: Any) -> None:
-    front = {**tiles("1... .... ...."), "name": "front"}
-    level = load(tiles("1... .... ...."), front, tile=EARTH)
-    level.create()
-
-    level.set_cell(0, 0, layer="front")
-    assert len(boxes()) == 1
-    assert level.tile_at((5, 25)).layer == "tiles"
-
-    level.set_cell(0, 0, layer="tiles")
-    assert not boxes()
-    assert level.tile_at((5, 25)) is None
-
-
-def test_new_boxes_get_what_the_table_has_for_their_type(load: Load, space: Any) -> None:
-    class Health:
-        def __init__(self, points: int = 3) -> None:
-            self.points = points
-
-    level = load(tiles(".... .... 1111"), tile=EARTH)
-    level.create({"earth": (ec.Fixed, Health), "stone": None})
-
-    level.set_cell(1, 2)
-    level.set_cell(3, 2, 2)
-
-    parts = [each for entity, each in esper.get_component(Health) if entity in boxes()]
-    assert [health.points for health in parts] == [3, 3]
-    assert set(boxes().values()) == {(0, 0, 10, 10), (20, 0, 30, 10)}
 
 
 def test_only_types_of_the_table_that_make_entities_are_boxes(load: Load, space: Any) -> None:
@@ -227,24 +164,21 @@ def test_level_that_is_created_again_is_as_in_its_file(load: Load, space: Any) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("layer", "message"),
     [
-        (
-            (0, 0, 1, "sky"),
-            r"layer 'sky' names 0 layers; the level has the tile layers \['tiles'\]",
-        ),
+        ((), "layer is needed; .* 'front'"),
+        (("sky",), r"layer 'sky' names 0 layers; the level has the tile layers \['tiles', 'front'"),
     ],
 )
-def test_wrong_change_is_refused_and_changes_nothing(
-    load: Load, space: Any, arguments: Any, message: str
+def test_change_without_one_layer_is_refused_and_changes_nothing(
+    load: Load, space: Any, layer: Any, message: str
 ) -> None:
-    level = load(tiles("1... .... ...."), tile=EARTH)
+    level = load(tiles("1... .... ...."), {**tiles("1... .... ...."), "name": "front"}, tile=EARTH)
     level.create()
 
     with pytest.raises(ValueError, match=message):
-        level.set_cell(*arguments)
+        level.set_cell(0, 0, 0, *layer)
 
-    assert level.tile_at((5, 25)).number == 1
     assert len(covered()) == 1
 
 
@@ -284,38 +218,7 @@ def test_chunk_for_which_the_table_fails_is_loaded_whole_later(load: Load, space
     assert len(covered()) == 8
 
 
-def test_layer_must_be_named_if_there_are_several(load: Load, space: Any) -> None:
-    level = load(tiles("1... .... ...."), {**tiles("1... .... ...."), "name": "front"}, tile=EARTH)
-
-    with pytest.raises(ValueError, match=r"layer is needed; .* 'front'"):
-        level.set_cell(0, 0)
-
-
 # -- snapshots --
-
-
-def test_snapshot_from_before_a_change_undoes_it(load: Load, space: Any) -> None:
-    level = load(tiles("1111 .... 1111"), tile=EARTH)
-    level.create()
-    esper.process(1 / 60)
-    before = space.snapshot()
-    level.set_cell(1, 0)
-    level.set_cell(1, 1, 2)
-    esper.process(1 / 60)
-    after = space.snapshot()
-
-    space.restore(before)
-    assert level.tile_at((15, 25)).type == "earth"
-    assert level.tile_at((15, 15)) is None
-    assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10)}
-    level.set_cell(3, 0)
-    assert set(boxes().values()) == {(0, 20, 30, 30), (0, 0, 40, 10)}
-
-    space.restore(after)
-    assert level.tile_at((15, 15)).type == "stone"
-    assert len(covered()) == 8
-    level.set_cell(1, 0, 1)
-    assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10), (10, 10, 20, 20)}
 
 
 def test_snapshot_from_before_a_change_undoes_it_if_the_space_came_after_the_level(
@@ -335,34 +238,6 @@ def test_snapshot_from_before_a_change_undoes_it_if_the_space_came_after_the_lev
 
     assert set(boxes().values()) == {(0, 0, 20, 10), (30, 0, 40, 10)}
     assert not space.doctor()
-
-
-def test_saved_game_is_loaded_in_another_world_with_its_changes(load: Load, space: Any) -> None:
-    level = load(tiles("1111 .... 1111"), tile=EARTH)
-    level.create()
-    level.set_cell(1, 0)
-    esper.process(1 / 60)
-    saved = space.snapshot()
-    here = esper.current_world
-
-    with another_world("other"):
-        other = ec.install(gravity=(0, -500))
-        level.create()
-        other.restore(saved)
-
-        assert level.tile_at((15, 25)) is None
-        assert other.state_hash() == space_hash(here, space)
-        level.set_cell(1, 0, 1)
-        assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10)}
-
-
-def space_hash(world: str, space: ec.Space) -> bytes:
-    now = esper.current_world
-    esper.switch_world(world)
-    try:
-        return space.state_hash()
-    finally:
-        esper.switch_world(now)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 9, b"\xff" * 40])
@@ -455,21 +330,6 @@ def test_level_that_was_created_whole_is_not_streamed(load: Load, space: Any) ->
         level.stream((0, 0), (9, 9))
     with pytest.raises(ValueError, match=r"stream\(chunk=0, at_most=1\) must be 1 or more"):
         level.stream((0, 0), (9, 9), chunk=0)
-
-
-def test_chunks_are_in_snapshots(load: Load, space: Any) -> None:
-    level = load(tiles("1111 1111 1111"), tile=EARTH)
-    level.stream((1, 11), (9, 29), chunk=2)
-    esper.process(1 / 60)
-    before = space.snapshot()
-    level.stream((31, 11), (39, 29), chunk=2, at_most=9)
-    assert {x for x, _ in covered()} == {20, 30}
-
-    space.restore(before)
-
-    assert {x for x, _ in covered()} == {0, 10}
-    level.stream((31, 11), (39, 29), chunk=2, at_most=9)
-    assert {x for x, _ in covered()} == {20, 30}
 
 
 # -- the fuzz --

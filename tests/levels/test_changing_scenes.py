@@ -193,28 +193,3 @@ def test_ball_breaks_the_brick_that_it_hits_and_no_other(load: Load, space: Any)
     esper.component_for_entity(ball, ec.Velocity).y = 600
     wait(4)
     assert broken == [(3, 1), (3, 0)]
-
-
-# -- restart --
-
-
-def test_level_starts_again_by_one_call_as_it_began(load: Load, space: Any) -> None:
-    level = load(tiles("......... " * 3 + "111111111 " * 5), tile=EARTH)
-    level.create()
-    hero, _ = create_hero(45, 58)
-    wait(1)
-    start = space.snapshot()
-
-    def play() -> list[bytes]:
-        hashes = []
-        for n in range(40):
-            if n % 10 == 0:
-                under = level.tile_at((place(hero).x, place(hero).y - 8.5))
-                level.set_cell(under.column, under.row)
-            wait(1)
-            hashes.append(space.state_hash())
-        return hashes
-
-    first = play()
-    space.restore(start)
-    assert play() == first

@@ -11,20 +11,13 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.character import Character
 from tests.levels.test_tiled_bodies import Load, custom, load, objects, thing, tiles, traits
+from tests.levels.tiled_maps import corners
 
 __all__ = ["load"]  # the fixture
 
 
 def shape(x: float, y: float, width: float, height: float, **more: Any) -> dict[str, Any]:
     return {**thing(1, (width, height), **more), "x": x, "y": y}
-
-
-def corners(level: Any) -> set[tuple[float, ...]]:
-    return {
-        (*(c - h for c, h in zip(box.centre, box.half, strict=True)),
-         *(c + h for c, h in zip(box.centre, box.half, strict=True)))
-        for box in level.solids
-    }  # fmt: skip
 
 
 SLAB = {"shapes": [shape(0, 6, 10, 4)]}
@@ -55,23 +48,6 @@ def test_shape_that_fills_the_tile_merges_with_solid_tiles(load: Load) -> None:
     level = load(tiles(".... .... 1212"), tile={1: full, 2: {"solid": True}})
 
     assert corners(level) == {(0, 0, 40, 10)}
-
-
-@pytest.mark.parametrize(
-    ("flips", "box"),
-    [
-        (0, (0, 4, 6, 10)),
-        (1 << 31, (4, 4, 10, 10)),
-        (1 << 30, (0, 0, 6, 6)),
-        (1 << 29, (0, 4, 6, 10)),
-        ((1 << 31) + (1 << 30), (4, 0, 10, 6)),
-    ],
-)
-def test_shape_is_flipped_with_its_tile(load: Load, flips: int, box: tuple[float, ...]) -> None:
-    layer = tiles(".... .... 1...")
-    layer["data"][8] += flips
-
-    assert corners(load(layer, tile={1: {"shapes": [shape(0, 0, 6, 6)]}})) == {box}
 
 
 def test_shape_has_properties_of_its_own_and_of_its_tile(load: Load) -> None:
@@ -120,8 +96,8 @@ def test_shape_that_is_no_box_is_reported_by_name_where_its_tile_is_used(
 
 
 def test_points_of_a_skipped_shape_are_those_of_its_tile(load: Load) -> None:
-    corners = [{"x": 0, "y": 10}, {"x": 5, "y": 0}, {"x": 10, "y": 10}]
-    tile = {1: {"shapes": [shape(0, 0, 0, 0, polygon=corners)]}}
+    ring = [{"x": 0, "y": 10}, {"x": 5, "y": 0}, {"x": 10, "y": 10}]
+    tile = {1: {"shapes": [shape(0, 0, 0, 0, polygon=ring)]}}
 
     level = load(tiles(".... .... 1..."), tile=tile, no_box="skip")
 

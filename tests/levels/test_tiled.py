@@ -10,9 +10,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.components.basics import Extents, Fixed, Position, Sensor
-from ecs_collide.components.surfaces import Carry, OneWay
+from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels import tiled
+from tests.levels.tiled_maps import corners
 
 TILESET = """
  <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">
@@ -64,18 +64,6 @@ def load(tmp_path: Path) -> Load:
         return tiled.load(path, **options)
 
     return load_layers
-
-
-def corners(level: tiled.Level) -> set[tuple[float, float, float, float]]:
-    return {
-        (
-            box.centre[0] - box.half[0],
-            box.centre[1] - box.half[1],
-            box.centre[0] + box.half[0],
-            box.centre[1] + box.half[1],
-        )
-        for box in level.solids
-    }
 
 
 def test_solid_tiles_become_few_boxes_counted_upwards(load: Load) -> None:
@@ -139,15 +127,6 @@ def test_layer_and_tile_say_together_what_is_solid(
     assert {left for left, _, _, _ in corners(level)} == solid
 
 
-def test_flipped_tile_is_as_solid_as_before(load: Load) -> None:
-    flipped = 1 + 0x80000000 + 0x20000000
-    layer = tile_layer("1111", extra=NOT_SOLID).replace("1,1,1,1", f"{flipped},0,0,2")
-
-    level = load(layer.replace(NOT_SOLID, ""), height=1)
-
-    assert corners(level) == {(0, 0, 10, 10)}
-
-
 def test_groups_hand_down_offset_and_solidity(load: Load) -> None:
     inner = tile_layer("3...", attributes='offsetx="1" offsety="2"')
 
@@ -162,17 +141,6 @@ def test_solid_tiles_of_two_layers_are_merged_and_never_doubled(load: Load) -> N
     level = load(tile_layer("11.."), tile_layer(".11."), height=1)
 
     assert corners(level) == {(0, 0, 30, 10)}
-
-
-def test_infinite_map_is_read_from_its_chunks(load: Load) -> None:
-    layer = (
-        '<layer id="1" name="tiles" width="4" height="3"><data encoding="csv">'
-        '<chunk x="-2" y="1" width="2" height="2">1,1,0,1</chunk></data></layer>'
-    )
-
-    level = load(layer)
-
-    assert corners(level) == {(-20, 10, 0, 20), (-10, 0, 0, 10)}
 
 
 def test_objects_keep_names_types_and_properties(load: Load) -> None:
@@ -192,29 +160,6 @@ def test_objects_keep_names_types_and_properties(load: Load) -> None:
     assert (start.centre, start.half) == ((8.5, 14.75), (0.0, 0.0))
 
 
-def test_properties_of_objects_become_components(load: Load) -> None:
-    def thing(number: int, *names: str, value: str = "true") -> str:
-        said = "".join(f'<property name="{name}" type="bool" value="{value}"/>' for name in names)
-        properties = f"<properties>{said}</properties>" if said else ""
-        return f'<object id="{number}" x="0" y="0" width="8" height="4">{properties}</object>'
-
-    level = load(
-        object_layer(
-            thing(1),
-            thing(2, "one_way"),
-            thing(3, "carry", "sensor"),
-            thing(4, "one_way", value="false"),
-        )
-    )
-
-    body = [Position(4, 28), Extents(4, 2)]
-    plain, plank, zone, off = level.objects
-    assert list(plain.components()) == body
-    assert list(plank.components()) == [*body, OneWay((0, 1))]
-    assert list(zone.components()) == [*body, Sensor(), Carry()]
-    assert list(off.components()) == body
-
-
 def test_tile_object_stands_on_its_point_and_inherits_from_its_tile(load: Load) -> None:
     level = load(
         object_layer(
@@ -227,26 +172,6 @@ def test_tile_object_stands_on_its_point_and_inherits_from_its_tile(load: Load) 
     assert (coin.centre, coin.half) == ((15.0, 10.0), (5.0, 10.0))
     assert coin.properties == {"worth": 9, "kind": "gold"}
     assert coin.tile == 4
-
-
-@pytest.mark.parametrize(
-    ("alignment", "centre"),
-    [
-        ("topleft", (15.0, 15.0)),
-        ("center", (10.0, 20.0)),
-        ("bottomright", (5.0, 25.0)),
-        ("unspecified", (15.0, 25.0)),
-    ],
-)
-def test_tileset_says_where_a_tile_object_is_held(
-    load: Load, alignment: str, centre: tuple[float, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    aligned = TILESET.replace('name="t"', f'name="t" objectalignment="{alignment}"')
-    monkeypatch.setattr(sys.modules[__name__], "TILESET", aligned)
-
-    level = load(object_layer('<object id="1" gid="4" x="10" y="10" width="10" height="10"/>'))
-
-    assert level.objects[0].centre == centre
 
 
 def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
@@ -294,7 +219,7 @@ def test_solid_object_that_is_no_upright_box_is_refused_when_it_is_made(
     assert [word in skipped.reason for skipped in level.skipped] == [True]
 
 
-@pytest.mark.parametrize("turn", [0, 90, -90, 180, 450])
+@pytest.mark.parametrize("turn", [0, 90, -90, 180, 450, -360])
 def test_object_turned_by_a_right_angle_is_an_upright_box(load: Load, turn: int) -> None:
     #
     #   A box of 6 x 2 whose upper left corner is at (4, 5), and is turned around it.
@@ -325,12 +250,6 @@ def test_line_has_its_points_upwards(load: Load) -> None:
     assert route.shape == "polyline"
     assert level.create() == []  # a line is no body
     assert level.bounds[1][0] == 114
-
-
-def test_full_turn_is_no_rotation(load: Load) -> None:
-    level = load(object_layer('<object id="1" x="0" y="0" width="4" height="4" rotation="-360"/>'))
-
-    assert level.objects[0].half == (2.0, 2.0)
 
 
 @pytest.mark.parametrize("true", ["true", "1"])
@@ -379,11 +298,6 @@ def test_map_that_is_not_orthogonal_is_refused_by_its_orientation(
 
     with pytest.raises(ValueError, match=rf"map\.tmx: it is {orientation}; only .* orthogonal map"):
         tiled.load(path)
-
-
-def test_missing_file_is_reported_as_such(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        tiled.load(tmp_path / "nowhere.tmx")
 
 
 def test_unknown_name_is_answered_with_the_names_there_are(load: Load) -> None:

@@ -141,7 +141,7 @@ def test_first_versions_of_tiled_began_a_layer_at_any_cell(load: Load) -> None:
 
 @pytest.mark.parametrize(
     ("alignment", "x", "y"),
-    [("unspecified", 0, 1), ("topleft", 0, 0), ("center", 0.5, 0.5), ("right", 1, 0.5)],
+    [("unspecified", 0, 1), ("topleft", 0, 0), ("center", 0.5, 0.5), ("bottomright", 1, 1)],
 )
 @pytest.mark.parametrize("flips", EIGHT)
 def test_tile_object_has_the_shape_of_its_tile_scaled_to_its_size(

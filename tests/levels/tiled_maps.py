@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from ecs_collide.levels.level import Level
+
 Part = dict[str, Any]
 KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
 PACKED: dict[str, Callable[[bytes], bytes]] = {
@@ -64,6 +66,14 @@ WRITERS: dict[str, Callable[[Part], str]] = {
     "map.tmx": new_xml, "packed.tmx": packed_xml, "old.tmx": old_xml,
     "map.tmj": new_json, "packed.tmj": packed_json, "old.json": old_json,
 }  # fmt: skip
+
+
+def corners(level: Level) -> set[tuple[float, ...]]:
+    """Return left, bottom, right and top of the solid boxes of a level."""
+    return {
+        (x - wide, y - high, x + wide, y + high)
+        for (x, y), (wide, high) in ((box.centre, box.half) for box in level.solids)
+    }
 
 
 def save_all(root: Part, folder: Path) -> list[Path]:
