@@ -35,26 +35,31 @@ def meet(left, right, left_speed=(4, 0), right_speed=(0, 0)):
 
 
 @pytest.mark.parametrize(
-    ("response", "after"),
+    ("responses", "after"),
     [
-        (ec.Stop(), (0, 0)),
-        (ec.Slide(), (0, 3)),
-        (ec.Push(), (0, 5)),
-        (ec.Deflect(), (-4, 3)),
-        (ec.Deflect(0.5), (-2, 3)),
-        (ec.Deflect(0), (0, 3)),
+        ([ec.Stop()], (0, 0)),
+        ([ec.Slide()], (0, 3)),
+        ([ec.Push()], (0, 5)),
+        ([ec.Deflect()], (-4, 3)),
+        ([ec.Deflect(0.5)], (-2, 3)),
+        ([ec.Deflect(0)], (0, 3)),
+        # Of several the first in stop, push, slide, deflect wins.
+        ([ec.Stop(), ec.Push(), ec.Slide(), ec.Deflect()], (0, 0)),
+        ([ec.Deflect(), ec.Slide(), ec.Push()], (0, 5)),
+        ([ec.Deflect(), ec.Slide()], (0, 3)),
     ],
     ids=repr,
 )
-def test_against_a_wall(response, after):
-    runner = mover((0, 0), (1, 1), (4, 3), response)
-    box((4, 0), (1, 50))
+def test_against_a_wall(responses, after):
+    runner = mover((0, 0), (1, 1), (4, 3), *responses)
+    wall = box((4, 0), (1, 50), ec.Slide())  # without Velocity it is not dynamic
     space = ec.install()
 
     esper.process(1.0)
 
     assert velocity(runner) == after
     assert position(runner) == (2 + after[0] / 2, 1.5 + after[1] / 2)
+    assert position(wall) == (4, 0)
     assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
 
@@ -90,97 +95,57 @@ def test_after_a_slide_the_normal_velocity_is_exactly_the_partners(response):
     assert velocity(runner)[0] == 0.1
 
 
-def test_an_infinite_mass_makes_a_body_kinematic():
-    first, second, _ = meet([ec.Slide(), ec.Mass(math.inf)], [ec.Slide()])
-
-    assert velocity(first) == (4, 0)
-    assert velocity(second) == (4, 0)
-
-
-def test_a_body_without_velocity_is_not_dynamic_though_it_has_a_response():
-    runner = mover((0, 0), (1, 1), (4, 0), ec.Slide())
-    crate = box((4, 0), (1, 1), ec.Slide())
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(runner) == (0, 0)
-    assert position(crate) == (4, 0)
-
-
-def test_a_body_without_response_is_not_dynamic():
-    first, second, _ = meet([], [ec.Deflect()])
-
-    assert velocity(first) == (4, 0)
-    assert velocity(second) == (8, 0)
-
-
 # Two that yield ------------------------------------------------------------------------
 
 
-def test_equal_elastic_boxes_swap_their_normal_velocities_bit_for_bit():
-    first, second, _ = meet([ec.Deflect()], [ec.Deflect()], (3, 0.1), (-1, 0.7))
-
-    assert velocity(first) == (-1, 0.1)
-    assert velocity(second) == (3, 0.7)
+def bounce(restitution: float, mass: float = 1) -> list[object]:
+    return [ec.Deflect(restitution), ec.Mass(mass)]
 
 
-@pytest.mark.parametrize(
-    ("masses", "restitution", "after"),
-    [
-        ((1, 3), 1, (-2, 2)),
-        ((3, 1), 1, (2, 6)),
-        ((1, 3), 0, (1, 1)),
-        ((3, 1), 0, (3, 3)),
-        ((1, 3), 0.5, (-0.5, 1.5)),
-        ((1, 1), 0.5, (1, 3)),
-        ((1, 1), 0, (2, 2)),
-    ],
-)
-def test_the_exchange_goes_by_inverse_mass(masses, restitution, after):
+# Two bodies with their velocities, and those after they have met.
+PAIRS = {
+    "an infinite mass is kinematic": (
+        [ec.Slide(), ec.Mass(math.inf)], (4, 0), [ec.Slide()], (0, 0), (4, 0), (4, 0),
+    ),
+    "one without response is not dynamic": ([], (4, 0), [ec.Deflect()], (0, 0), (4, 0), (8, 0)),
+    "equal elastic ones swap bit for bit": (
+        [ec.Deflect()], (3, 0.1), [ec.Deflect()], (-1, 0.7), (-1, 0.1), (3, 0.7),
+    ),
     # v1' = v1 - (1 + e) m2 / (m1 + m2) (v1 - v2)
-    first, second, _ = meet(
-        [ec.Deflect(restitution), ec.Mass(masses[0])], [ec.Deflect(restitution), ec.Mass(masses[1])]
-    )
-
-    assert (velocity(first)[0], velocity(second)[0]) == after
-
-
-@pytest.mark.parametrize("response", [ec.Slide, ec.Push, ec.Stop])
-def test_the_larger_restitution_counts(response):
-    first, second, _ = meet([ec.Deflect(0.25), ec.Mass(1)], [response(), ec.Mass(3)])
-
-    # e = 0.25: v1 = 4 - 1.25 * 0.75 * 4, v2 = 1.25 * 0.25 * 4
-    assert (velocity(first)[0], velocity(second)[0]) == (0.25, 1.25)
-
-
-def test_the_larger_of_two_restitutions_counts():
-    first, second, _ = meet([ec.Deflect(0.25)], [ec.Deflect(0.5)])
-
-    assert (velocity(first)[0], velocity(second)[0]) == (1, 3)
-
-
-def test_stop_takes_the_partners_tangential_velocity():
-    # In the partner's frame, before the resolution; the partner keeps its own.
-    first, second, _ = meet([ec.Stop()], [ec.Slide()], (4, 3), (0, 1))
-
-    assert velocity(first) == (2, 1)
-    assert velocity(second) == (2, 1)
-
-
-def test_two_that_stop_take_their_mean_along_the_surface():
+    "1 meets 3, elastic": (bounce(1), (4, 0), bounce(1, 3), (0, 0), (-2, 0), (2, 0)),
+    "3 meets 1, elastic": (bounce(1, 3), (4, 0), bounce(1), (0, 0), (2, 0), (6, 0)),
+    "1 meets 3, without bounce": (bounce(0), (4, 0), bounce(0, 3), (0, 0), (1, 0), (1, 0)),
+    "3 meets 1, without bounce": (bounce(0, 3), (4, 0), bounce(0), (0, 0), (3, 0), (3, 0)),
+    "1 meets 3, half": (bounce(0.5), (4, 0), bounce(0.5, 3), (0, 0), (-0.5, 0), (1.5, 0)),
+    "the larger restitution counts": (bounce(0.25), (4, 0), bounce(0.5), (0, 0), (1, 0), (3, 0)),
+    **{
+        f"that of the other one counts for a {name}": (
+            bounce(0.25), (4, 0), [response, ec.Mass(3)], (0, 0), (0.25, 0), (1.25, 0),
+        )
+        for name, response in (("slide", ec.Slide()), ("push", ec.Push()), ("stop", ec.Stop()))
+    },
+    # Stop takes the tangential velocity that the other one has before, which keeps its own.
+    "stop takes the partner's": ([ec.Stop()], (4, 3), [ec.Slide()], (0, 1), (2, 1), (2, 1)),
     # Each would take the other's velocity; neither can, so both get the mean by mass.
-    first, second, _ = meet([ec.Stop()], [ec.Stop(), ec.Mass(3)], (4, 1), (0, -1))
-
-    assert velocity(first) == velocity(second) == (1, -0.5)
-
-
-def test_push_between_two_dynamic_bodies_is_relative_to_the_partner():
+    "two that stop": (
+        [ec.Stop()], (4, 1), [ec.Stop(), ec.Mass(3)], (0, -1), (1, -0.5), (1, -0.5),
+    ),
     # Relative velocity (4, -3): its speed 5 goes down; the crate keeps its own tangential part.
-    first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 0), (0, 3))
+    "push is relative to the partner": (
+        [ec.Push()], (4, 0), [ec.Slide()], (0, 3), (2, -2), (2, 3),
+    ),
+    # The partner is elastic, so e = 1 and Push has no part of its own.
+    "push where the pair bounces": ([ec.Push()], (4, 3), [ec.Deflect()], (0, 0), (0, 3), (4, 0)),
+}  # fmt: skip
 
-    assert velocity(first) == (2, -2)
-    assert velocity(second) == (2, 3)
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_two_that_yield(pair):
+    left, left_speed, right, right_speed, *after = PAIRS[pair]
+
+    first, second, _ = meet(left, right, left_speed, right_speed)
+
+    assert [velocity(first), velocity(second)] == after
 
 
 def test_push_wins_no_energy_from_a_partner_that_is_dynamic():
@@ -228,14 +193,6 @@ def test_a_body_that_stops_takes_no_tangential_velocity_where_the_pair_loses_no_
     assert [velocity(body)[1] for body in stopping] == [0] * 100
 
 
-def test_push_keeps_its_tangential_velocity_where_the_pair_bounces():
-    # The partner is elastic, so e = 1 and Push has no part of its own.
-    first, second, _ = meet([ec.Push()], [ec.Deflect()], (4, 3), (0, 0))
-
-    assert velocity(first) == (0, 3)
-    assert velocity(second) == (4, 0)
-
-
 def test_push_in_three_dimensions_keeps_the_direction_along_the_wall():
     runner = mover((0, 0, 0), (1, 1, 1), (4, 1, 2), ec.Push())
     box((4, 0, 0), (1, 50, 50))
@@ -246,24 +203,6 @@ def test_push_in_three_dimensions_keeps_the_direction_along_the_wall():
     speed = math.sqrt(21)
     along = (0, speed / math.sqrt(5), 2 * speed / math.sqrt(5))
     assert velocity(runner, 3) == pytest.approx(along, rel=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("components", "after"),
-    [
-        ([ec.Stop(), ec.Push(), ec.Slide(), ec.Deflect()], (0, 0)),
-        ([ec.Deflect(), ec.Slide(), ec.Push()], (0, 5)),
-        ([ec.Deflect(), ec.Slide()], (0, 3)),
-    ],
-)
-def test_of_several_responses_the_first_in_stop_push_slide_deflect_wins(components, after):
-    runner = mover((0, 0), (1, 1), (4, 3), *components)
-    box((4, 0), (1, 50))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(runner) == after
 
 
 # Nobody yields, sensors ----------------------------------------------------------------
