@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, columns, faces, mover, of, position, set_velocity, velocity
+from tests.scenes import box, faces, mover, of, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -255,42 +255,6 @@ def test_check_passes_after_every_step_of_a_busy_life():
 # Queries ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_query_finds_what_a_loop_over_all_finds(dim):
-    rng = random.Random(dim)
-    made = []
-    for i in range(150):
-        centre = [rng.randint(-20, 20) / 2 for _ in range(dim)]
-        size = [rng.randint(0, 4) / 2 for _ in range(dim)]
-        if i % 2:
-            made.append(box(centre, size))
-        else:
-            made.append(mover(centre, size, [rng.randint(-5, 5) for _ in range(dim)], ec.Sensor()))
-    space = ec.install(dim=dim)
-    esper.process(0.5)
-
-    low = columns(made, ec.Position, dim) - columns(made, ec.Extents, dim)
-    high = columns(made, ec.Position, dim) + columns(made, ec.Extents, dim)
-    for _ in range(60):
-        lower = np.array([rng.randint(-24, 20) / 2 for _ in range(dim)])
-        upper = lower + [rng.randint(0, 8) / 2 for _ in range(dim)]
-        found = np.all((low <= upper) & (high >= lower), axis=1)
-        assert space.query(lower, upper) == [e for e, f in zip(made, found, strict=True) if f]
-        at = np.all((low <= lower) & (high >= lower), axis=1)
-        assert space.query_point(lower) == [e for e, f in zip(made, at, strict=True) if f]
-
-
-def test_a_query_sees_bodies_where_the_step_left_them():
-    runner = mover((0, 0), (1, 1), (100, 0), ec.Slide())
-    box((50, 0), (1, 50))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert space.query_point((48, 0)) == [runner]
-    assert space.query_point((0, 0)) == []
-
-
 @pytest.mark.parametrize(
     ("lower", "upper"),
     [((0,), (1, 1)), ((0, 0, 0), (1, 1, 1)), ((1, 0), (0, 1)), ((float("nan"), 0), (1, 1))],
@@ -318,16 +282,6 @@ def test_cast_ray_finds_the_first_box_on_its_way():
     assert hit.normal == (-1, 0)
     assert space.cast_ray((0, 0.5), (8, 0)) is None
     assert space.cast_ray((0, 5), (100, 0)) is None
-
-
-def test_cast_ray_in_three_dimensions():
-    target = box((0, 0, -10), (1, 1, 2))
-    space = ec.install(dim=3)
-    esper.process(0)
-
-    hit = space.cast_ray((0, 0, 0), (0, 0, -16))
-
-    assert (hit.entity, hit.time, hit.point, hit.normal) == (target, 0.5, (0, 0, -8), (0, 0, 1))
 
 
 # Events as sequences and arrays ----------------------------------------------------------
