@@ -1052,7 +1052,7 @@ class ImpactLoop:
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
         self.is_changed = True
-        self.sleeping.wake_in_step(i)
+        self.sleeping.rouse(i)
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
@@ -1065,7 +1065,7 @@ class ImpactLoop:
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Move a body elsewhere at the instant of the pending impact."""
         self.is_changed = True
-        self.sleeping.wake_in_step(i)
+        self.sleeping.rouse(i)
         self._end_all_drifts(i)
         self.bodies.advance(i, self.step.now)
         self.bodies.put(i, k, self.bodies.into_world(k, value))

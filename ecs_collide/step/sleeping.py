@@ -518,8 +518,15 @@ class Sleeping:
             self.bodies.interrupt_rest(i)
             self.gravity.start_at_rest(i)
 
+    @cython.inline
+    def rouse(self, i: cython.Py_ssize_t) -> cython.void:
+        """Prepare a body, which may be at rest, for a new place or velocity within this step."""
+        if not self.bodies.moves[i]:
+            self._add_pairs(i)
+        self.wake_in_step(i)
+
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
-        """Create the pairs of a sleeping body with other bodies at rest."""
+        """Create the pairs of a body at rest with others at rest, and recall their contacts."""
         contacts: ContactsInStep = self.contacts
         p: cython.Py_ssize_t
         first_new: cython.Py_ssize_t = self.pairs.n

@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, enter_new_world, gaps, mover, of, position, steps, velocity
+from tests.scenes import Ledger, box, enter_new_world, gaps, mover, of, position, steps, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -371,3 +371,35 @@ def test_the_built_in_response_by_hand_leaves_the_friction_of_all_others_as_it_i
         ends.append((velocity(low), velocity(top)))
 
     assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("order", ["dog", "god", "odg"])
+@pytest.mark.parametrize("sensors", ["", "d", "o"])
+@pytest.mark.parametrize("places", [(10.5, 10.25), (10.5, 40, 10.5), (10.5, 10.5, 8)])
+def test_two_still_bodies_have_one_contact_wherever_a_response_puts_one(order, sensors, places):
+    #  the gun hits the door in each step, and the door goes into the other body or away from it
+    kinds = {name: [ec.Sensor()] if name in sensors else [] for name in order}
+    made = {
+        name: mover((0, 0), (1, 1), (100, 0), ec.Deflect())
+        if name == "g"
+        else box((5 if name == "d" else 10, 0), (1, 1), *kinds[name])
+        for name in order
+    }
+    to_come = [*places]
+    space = ec.install()
+    ledger = Ledger(space)
+    place = esper.component_for_entity(made["d"], ec.Position)
+
+    def put(impact):
+        if impact.other(made["g"]) == made["d"] and waiting:
+            place.x = waiting.pop()
+        return ec.DEFAULT
+
+    space.respond_with(ec.Deflect, put)
+    for _ in range(6):
+        waiting = [to_come.pop(0)] if to_come else []
+        esper.component_for_entity(made["g"], ec.Position).xy = (place.x - 3, 0)
+        esper.component_for_entity(made["g"], ec.Velocity).xy = (100, 0)
+        esper.process(0.1)
+        ledger.record()
+        space.check()
