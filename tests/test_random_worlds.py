@@ -19,7 +19,6 @@ from tests.scenes import another_world
 from tests.system import test_faults, test_invariants, test_sleep, test_wrap_sameness
 from tests.system.test_gravity_soaks import Chamber, House
 from tests.system.test_sleep_in_snapshots import Pile
-from tests.system.test_sleep_under_gravity import Heap
 from tests.system.test_small_worlds import Small
 from tests.system.test_soaks import Churn
 from tests.yard import Yard
@@ -110,7 +109,6 @@ def spawn(rng):
 
 FUZZES = {
     "faults": lambda seed: spawn(random.Random(seed)),
-    "heap": lambda seed: changed(Heap(ec.install(), seed, "game").draw),
     "packed": lambda seed: packed.mixed(40),
     "pile": lambda seed: changed(Pile(seed, "game", 2).draw(random.Random(seed))),
     "small worlds": lambda seed: Small(seed),

@@ -17,9 +17,7 @@ class Blade: ...
 
 
 def attached(owner: int, x: float) -> int:
-    return esper.create_entity(
-        ec.Position(0, 0), ec.Extents(2, 2), ec.Attached(owner, (x, 0)), Blade()
-    )
+    return box((0, 0), (2, 2), ec.Attached(owner, (x, 0)), Blade())
 
 
 @pytest.mark.parametrize("n_steps", [0, 2])

@@ -24,8 +24,8 @@ def room(world):
     """Return a function that puts a character on the floor of a room, beside a high wall."""
 
     def make(x=0.0, y=16.0, **settings):
-        esper.create_entity(ec.Position(0, -20), ec.Extents(900, 20))
-        esper.create_entity(ec.Position(WALL + 20, 1000), ec.Extents(20, 1000))
+        box((0, -20), (900, 20))
+        box((WALL + 20, 1000), (20, 1000))
         hero = Character(walk_speed=240, jump_height=100, time_to_top=0.4, **settings)
         body = ec.Position(x, y), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), hero
         entity = esper.create_entity(*body)
@@ -235,7 +235,7 @@ def test_character_beside_a_wall_on_the_ground_jumps_straight_up(room):
 
 def ladder(x=0.0, top=200.0):
     half = top / 2 + 2
-    return esper.create_entity(ec.Position(x, half), ec.Extents(6, half), ec.Sensor(), Ladder())
+    return box((x, half), (6, half), ec.Sensor(), Ladder())
 
 
 def test_character_climbs_as_fast_as_it_is_asked_and_does_not_sink(room):
@@ -289,7 +289,7 @@ def test_ladder_is_air_for_a_character_that_does_not_climb(room):
 
 
 def test_platform_without_a_ladder_is_not_left_by_the_wish_to_climb_down(room):
-    floor = esper.create_entity(ec.Position(0, 96), ec.Extents(60, 4), ec.OneWay((0, 1)))
+    floor = box((0, 96), (60, 4), ec.OneWay((0, 1)))
     _, _, hero = room(y=120.0, climb_speed=100.0)
     run(30)
     hero.climb = -1.0
@@ -304,7 +304,7 @@ def test_character_on_a_ladder_moves_with_it_and_keeps_its_speed_in_a_jump(room,
     rope = ladder()
     ship = ec.Velocity(0, 0)
     if is_attached:
-        owner = esper.create_entity(ec.Position(-300, 500), ec.Extents(9, 9), ship)
+        owner = box((-300, 500), (9, 9), ship)
         esper.add_component(rope, ec.Attached(owner, (300, -398)))
     else:
         esper.add_component(rope, ship)
@@ -514,8 +514,8 @@ def test_character_walks_on_the_belt_of_a_slope(side, walk):
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("friction", [0.0, 0.1, 1.0])
 def test_from_a_belt_onto_a_crate_that_rubs_it_steps_and_does_not_fly(world, rate, sign, friction):
-    esper.create_entity(ec.Position(0, -10), ec.Extents(900, 10), ec.Friction(0.4))
-    esper.create_entity(ec.Position(-60 * sign, 4), ec.Extents(60, 4), ec.Carry((80 * sign, 0)))
+    box((0, -10), (900, 10), ec.Friction(0.4))
+    box((-60 * sign, 4), (60, 4), ec.Carry((80 * sign, 0)))
     crate = ec.Position(30 * sign, 8), ec.Extents(20, 8), ec.Velocity(0, 0), ec.Slide(), ec.Mass(5)
     esper.create_entity(*crate, ec.Friction(friction))
     hero = Character(walk_speed=120)
@@ -559,9 +559,9 @@ def test_it_lands_once_and_as_fast_as_it_fell(room, rate):
 
 def test_where_it_stands_from_the_start_or_walks_over_tiles_and_steps_it_does_not_land(world):
     for n in range(12):
-        esper.create_entity(ec.Position(16 * n, -8 + 4 * (n % 3)), ec.Extents(8, 8))
+        box((16 * n, -8 + 4 * (n % 3)), (8, 8))
     hero = Character(walk_speed=120)
-    esper.create_entity(ec.Position(0, 16), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    mover((0, 16), (6, 16), (0, 0), ec.Slide(), hero)
     ec.install()
     hero.walk = 1.0
 
@@ -582,9 +582,9 @@ def test_each_jump_has_a_landing_also_one_that_jumps_again_at_once(room):
 @pytest.mark.parametrize("lift", [60.0, -60.0])
 def test_on_a_lift_it_lands_as_fast_as_the_two_meet(world, lift):
     platform = ec.Velocity(0, lift)
-    esper.create_entity(ec.Position(0, -8), ec.Extents(50, 8), platform, ec.Carry())
+    box((0, -8), (50, 8), platform, ec.Carry())
     hero = Character(jump_height=100, time_to_top=0.4)
-    esper.create_entity(ec.Position(0, 96), ec.Extents(6, 16), ec.Velocity(0, 0), ec.Slide(), hero)
+    mover((0, 96), (6, 16), (0, 0), ec.Slide(), hero)
     ec.install()
     (speed,) = landings(60)
 

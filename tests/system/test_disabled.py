@@ -199,7 +199,7 @@ def test_a_body_that_a_response_deletes_stays_where_it_hit(response, immediate):
     bullet = esper.create_entity(
         place, ec.Extents(1, 1), ec.Velocity(6000, 600), Bullet(), *response
     )
-    feeler = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Attached(bullet, (0, 3)))
+    feeler = box((0, 0), (1, 1), ec.Attached(bullet, (0, 3)))
     space = ec.install()
 
     def hit(impact):
@@ -222,7 +222,7 @@ def test_a_slower_body_enters_a_box_whose_owner_a_response_has_disabled():
     #
     box((10, 0), (1, 1))
     bullet = mover((0, 0), (1, 1), (6000, 0), Bullet())
-    feeler = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Attached(bullet, (0, 3)))
+    feeler = box((0, 0), (1, 1), ec.Attached(bullet, (0, 3)))
     chaser = mover((-20, 3), (1, 1), (5000, 0))
     space = ec.install()
     space.respond_with(Bullet, lambda impact: switch_off(bullet))
@@ -289,7 +289,7 @@ def test_a_quarantined_body_that_is_switched_off_comes_back_when_both_are_over()
 
 
 def test_a_fixed_body_is_read_again_when_it_is_switched_on():
-    wall = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Fixed())
+    wall = box((0, 0), (1, 1), ec.Fixed())
     space = ec.install()
     esper.process(1 / 60)
     switch_off(wall)
@@ -358,19 +358,6 @@ def test_explain_names_the_disabled_body():
     assert "quarantined" not in str(told)
 
 
-def test_a_disabled_body_is_read_in_no_step():
-    bodies = [mover((i, 0), (1, 1), (60, 0), ec.Slide(), ec.Disabled()) for i in range(5)]
-    ec.install()
-    esper.process(1 / 60)
-
-    of(bodies[0], ec.Position).x = "nonsense"
-    esper.process(1 / 60)
-
-    switch_on(bodies[0])
-    with pytest.raises(TypeError, match=r"Position\.x is 'nonsense'"):
-        esper.process(1 / 60)
-
-
 def pool(rng):
     """Create a floor, walls, crates and bullets; return those that are switched."""
     box((0, -20), (60, 2))
@@ -437,39 +424,6 @@ def test_switching_off_and_on_does_what_losing_and_getting_extents_does(seed):
         assert switched(seed, switch_off, switch_on) == expected
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_world_with_switched_bodies_goes_on_from_a_snapshot_as_it_went(seed):
-    rng = random.Random(seed)
-    bodies = pool(rng)
-    space = ec.install()
-    is_off = set()
-
-    def play(n_steps, rng):
-        hashes = []
-        for _ in range(n_steps):
-            for body in rng.sample(bodies, 2):
-                (is_off.discard if body in is_off else is_off.add)(body)
-                (switch_off if body in is_off else switch_on)(body)
-            esper.process(1 / 60)
-            hashes.append(space.state_hash())
-        return hashes
-
-    play(10, rng)
-    for body in rng.sample(bodies, 4):  # some are switched between the step and the snapshot
-        (is_off.discard if body in is_off else is_off.add)(body)
-        (switch_off if body in is_off else switch_on)(body)
-        of(body, ec.Position).x += 1.0
-    data, were_off = space.snapshot(), set(is_off)
-    expected = play(10, random.Random(seed))
-
-    is_off.clear()
-    is_off.update(were_off)
-    space.restore(data)
-    assert space.snapshot() == data
-    assert {body for body in bodies if esper.has_component(body, ec.Disabled)} == were_off
-    assert play(10, random.Random(seed)) == expected
-
-
 def test_a_snapshot_tells_a_disabled_body_from_a_quarantined_one():
     body = mover((0, 0), (1, 1), (60, 0), ec.Slide())
     space = ec.install()
@@ -524,19 +478,6 @@ def test_disabled_bodies_stay_out_after_a_clear_of_more_than_256_news():
 
     assert space.query((-10, -10), (2000, 10)) == []
     assert np.asarray(space.positions(bodies))[:, 0].tolist() == [i * 3 for i in range(10)]
-
-
-def test_update_takes_in_who_was_switched_since_the_last_step():
-    off, on = mover((0, 0), (1, 1), (0, 0)), mover((10, 0), (1, 1), (0, 0), ec.Disabled())
-    space = ec.install()
-    esper.process(1 / 60)
-
-    switch_off(off)
-    switch_on(on)
-    assert space.query(*EVERYWHERE) == [off]
-    space.update()
-
-    assert space.query(*EVERYWHERE) == [on]
 
 
 def test_a_disabled_box_that_gets_a_component_is_the_same_after_a_restore_and_a_step(elsewhere):

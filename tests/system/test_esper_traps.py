@@ -312,7 +312,7 @@ def test_a_step_that_another_system_broke_off_loses_no_end_of_a_contact(world):
 
 
 def test_a_subclass_is_found_under_its_base_only_with_type_alias(world):
-    still = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Hover(1, 0))
+    still = box((0, 0), (1, 1), Hover(1, 0))
     moved = box((0, 9), (1, 1))
     esper.add_component(moved, Hover(1, 0), type_alias=ec.Velocity)
     space = ec.install()

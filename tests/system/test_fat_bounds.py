@@ -7,7 +7,7 @@ import pytest
 
 import ecs_collide as ec
 from tests import plain
-from tests.scenes import Log, another_world, gas
+from tests.scenes import Log, another_world, box, gas
 from tests.system.test_sameness import FATNESS
 
 FEW, ITEMS_PER_ESCAPE, MIN_ESCAPES = plain.names(
@@ -92,7 +92,7 @@ def test_bodies_of_a_gas_escape_rarely_and_some_are_reinserted(
 def test_escapes_are_reinserted_one_at_a_time_where_few_bodies_move(n_movers, rest, volume):
     for n in range(100):
         still = () if rest == "fixed" else (ec.Velocity(0, 0), ec.Slide())
-        esper.create_entity(ec.Position(10 * (n % 10), 10 * (n // 10)), ec.Extents(1, 1), *still)
+        box((10 * (n % 10), 10 * (n // 10)), (1, 1), *still)
     for n in range(n_movers):
         place, pace = ec.Position(-10 - 3 * n, 3 * n), ec.Velocity(-30 - n, 20 + n)
         esper.create_entity(place, ec.Extents(1, 1), pace, ec.Slide())
@@ -172,7 +172,7 @@ def test_of_many_bodies_that_escape_some_stay_in_nodes_that_they_still_suit():
 @pytest.mark.usefixtures("implementation")
 def test_a_still_body_that_the_game_moves_counts_as_an_escape_too():
     for n in range(40):
-        esper.create_entity(ec.Position(10 * n, 0), ec.Extents(1, 1))
+        box((10 * n, 0), (1, 1))
     wall = ec.Position(0, 50)
     esper.create_entity(wall, ec.Extents(1, 1))
     space = ec.install()

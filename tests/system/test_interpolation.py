@@ -208,13 +208,6 @@ def test_corners_and_whole_sizes_are_centres_here_too():
     assert space.interpolated_of(body, 0.5) == (106, 1)
 
 
-def test_a_body_that_grows_stays_where_its_centre_is():
-    body = mover((0, 0), (1, 1), (8, 0), ec.Growth(1, 1))
-    space = ec.install()
-    esper.process(1.0)
-    assert space.interpolated_of(body, 0.5) == (4, 0)
-
-
 def test_restored_bodies_are_shown_where_they_are_until_the_next_step():
     runner = mover((0, 0), (1, 1), (8, 0))
     space = ec.install()

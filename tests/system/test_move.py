@@ -251,7 +251,7 @@ def test_a_body_that_comes_back_is_met_again():
     enable(wall, (10, 0))
     assert space.move(hero, (20, 0)).position == (8, 0)
     esper.delete_entity(wall, immediate=True)
-    esper.create_entity(ec.Position(20, 0), ec.Extents(1, 1))
+    box((20, 0), (1, 1))
     assert space.move(hero, (20, 0)).position == (18, 0)
 
 

@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.character import Character
 from ecs_collide.path import Path
-from tests.scenes import of, steps
+from tests.scenes import box, mover, of, steps
 
 DT = 1 / 60
 CORNERS = [(0.0, 0.0), (30.0, 0.0), (30.0, 40.0)]  # legs of 30 and 40, and of 50 back
@@ -166,10 +166,8 @@ def test_body_beside_its_path_goes_there_at_its_speed_and_the_path_waits(world):
 
 def test_guard_that_is_held_up_goes_on_without_a_leap(world):
     path = Path([(0, 0), (100, 0)], 60.0)
-    guard = esper.create_entity(
-        ec.Position(0, 0), ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide(), path
-    )
-    door = esper.create_entity(ec.Position(20, 0), ec.Extents(2, 20))
+    guard = mover((0, 0), (4, 4), (0, 0), ec.Slide(), path)
+    door = box((20, 0), (2, 20))
     start()
 
     steps(60, DT)
@@ -201,9 +199,7 @@ def test_rider_never_leaves_its_lift(world, path, who):
     x, y, _ = path.place
     body = lift(path, None, ec.Carry())
     more = (Character(),) if who == "character" else ()
-    rider = esper.create_entity(
-        ec.Position(x, y + 10), ec.Extents(4, 8), ec.Velocity(0, 0), ec.Slide(), *more
-    )
+    rider = mover((x, y + 10), (4, 8), (0, 0), ec.Slide(), *more)
     space = start(gravity=(0, -900))
     esper.process(DT)
     esper.process(DT)
@@ -320,7 +316,7 @@ def test_a_place_that_no_path_has_is_refused_and_not_looked_up(last, heading):
 
 
 def test_doctor_finds_a_path_that_nothing_moves(world):
-    esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Path(CORNERS, 1))
+    box((0, 0), (1, 1), Path(CORNERS, 1))
     space = ec.install()
     esper.process(DT)
 
@@ -339,9 +335,7 @@ def test_walker_on_a_ship_of_several_boxes_neither_stops_at_its_seams_nor_leaves
         body = ec.Position(path.place), ec.Extents(16, 16), ec.Velocity(0, 0), path
         esper.create_entity(*body, ec.Carry(), ec.Filter("ship", mask="~ship"))
     hero = Character(walk_speed=120, acceleration=math.inf, deceleration=math.inf, step_height=0)
-    walker = esper.create_entity(
-        ec.Position(0.3, 32.1), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
-    )
+    walker = mover((0.3, 32.1), (8, 16), (0, 0), ec.Slide(), hero)
     esper.process(DT)
     first = space.entities[0]
 

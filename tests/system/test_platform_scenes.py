@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import esper
 import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder
 from ecs_collide.path import Path
 from ecs_collide.zone import Zone
-from tests.scenes import steps
+from tests.scenes import box, steps
 
 DT = 1 / 60
 CLOSE = pytest.approx
@@ -22,7 +21,7 @@ class Stage:
         self.space = ec.install(gravity=(0, -900))
 
     def box(self, x: float, y: float, half_x: float, half_y: float, *more: object) -> int:
-        return esper.create_entity(ec.Position(x, y), ec.Extents(half_x, half_y), *more)
+        return box((x, y), (half_x, half_y), *more)
 
     def hero(
         self, x: float, feet: float, *more: object, **settings: object

@@ -346,7 +346,7 @@ def change_something(rng, space):
         esper.create_entity(ec.Position(*at), ec.Extents(2, 1), *rng.choice(more))
     elif what == 1:
         offset = ec.Attached(entity, (3, rng.randrange(9)))
-        esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), offset)
+        box((0, 0), (1, 1), offset)
     elif what == 2 and len(entities) > 5:
         esper.delete_entity(entity, immediate=rng.random() < 0.5)
     elif what == 3:

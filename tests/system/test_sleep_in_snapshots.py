@@ -18,6 +18,7 @@ import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests.random_worlds import Draw, write
 from tests.scenes import box, in_a_world, mover, of, set_velocity, steps
+from tests.system.test_compiled_and_pure import in_both_implementations
 from tests.system.test_sleep import Own, Yard
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +38,7 @@ class Pile:
     world, so it goes on in a world that was restored.
     """
 
-    def __init__(self, seed, by, dim, *, furnished=True, **settings):
+    def __init__(self, seed, by, dim, *, furnished=True, space=None):
         self.seed, self.by, self.dim = seed, by, dim
         rng = random.Random(seed)
         if furnished:
@@ -55,7 +56,7 @@ class Pile:
             for k in range(24):
                 self.crate(rng, 2.0 * (k % 12) - 11.0, 1.0 + 2.5 * (k // 12))
         gravity = (0.0, -G, 0.0)[:dim] if by == "space" else (0.0, 0.0, 0.0)[:dim]
-        self.space = ec.install(dim=dim, rest_speed=0.5, gravity=gravity, **settings)
+        self.space = space or ec.install(dim=dim, rest_speed=0.5, gravity=gravity)
 
     def at(self, x, y):
         return (x, y, 0.0)[: self.dim]
@@ -233,6 +234,16 @@ def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, implementa
         stop = min(n + rng.randrange(1, 12), length)
         data, dt = in_a_world(f"from {n}", lambda: run(data, dt, n, stop))  # noqa: B023
         n = stop
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_compiled_and_pure_python_give_the_same_bytes(dim, monkeypatch):
+    def play():
+        return in_a_world("played", lambda: never_saved(lambda: Pile(1, "space", dim), 60))
+
+    compiled, plain = in_both_implementations(monkeypatch, play)
+
+    assert compiled == plain
 
 
 FRESH = """

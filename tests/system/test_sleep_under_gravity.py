@@ -6,15 +6,13 @@ it to each velocity in each step.
 
 from __future__ import annotations
 
-import random
-
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.random_worlds import Draw, write
 from tests.scenes import another_world, box, mover, of, set_velocity
-from tests.system.test_sleep import REPEATED, RESPONSES, Yard, place, twice
+from tests.system.test_sleep import REPEATED, RESPONSES, Yard, twice
+from tests.system.test_sleep_in_snapshots import Pile
 from tests.volume import further
 
 DT = 1 / 60
@@ -103,72 +101,13 @@ def test_what_bounces_by_its_restitution_bounces_though_it_slept(on):
     assert asleep[40] == 0
 
 
-class Heap:
-    """Crates that fall in heaps, and a game that now and then does something to one or a floor."""
-
-    def __init__(self, space, seed, by, n=30):
-        self.rng = rng = random.Random(seed)
-        self.by = by
-        self.space = space
-        self.draw = Draw(rng, mixture=0.6)
-        self.floors = [
-            box((8.0 * k - 16.0, rng.choice([-1.0, -1.0, -1.5])), (4.0, 1.0)) for k in range(5)
-        ]
-        self.lift = box((0.0, -20.0), (30.0, 1.0), ec.Velocity(0.0, 0.0))
-        self.crates = [self.crate() for _ in range(n)]
-
-    def crate(self):
-        rng = self.rng
-        half = ec.Extents(rng.choice([0.5, 1.0]), rng.choice([0.5, 1.0]))
-        place = ec.Position(rng.uniform(-16.0, 16.0), rng.uniform(1.0, 12.0))
-        return self.draw.body(place, half, ec.Velocity(0.0, 0.0), moves=False)
-
-    def play(self, step):
-        rng, crates = self.rng, self.crates
-        dt = rng.choice([DT, DT, DT, 1 / 50]) if step > 100 else DT
-        if self.by == "game":
-            pull_down(dt)
-        if step < 60 or step % 20:
-            return dt
-        what = rng.randrange(12)
-        crate = rng.choice(crates)
-        floor = rng.choice(self.floors)
-        if what == 0:
-            write(crate, ec.Velocity(rng.choice([-9.0, 9.0]), rng.choice([0.0, 6.0])))
-        elif what == 1:
-            esper.delete_entity(crates.pop(rng.randrange(len(crates))), immediate=True)
-        elif what == 2:
-            crates.append(self.crate())
-        elif what == 3:
-            x, y = place(floor).xy
-            write(floor, ec.Position(x, y + rng.choice([-0.5, 0.25, 1e-13])))
-        elif what == 4:
-            set_velocity(self.lift, 0.0, rng.choice([0.0, 2.0, -2.0]))
-        elif what == 5:
-            of(crate, ec.Extents).x *= rng.choice([0.5, 1.25])
-        elif what in (6, 7):
-            self.draw.change(rng.choice([floor, crate]))
-        elif what == 8:
-            at = (rng.uniform(-16.0, 16.0), 9.0)
-            crates.append(mover(at, (0.3, 0.3), (0.0, -90.0), ec.Slide()))
-        elif what == 9:
-            place(crate).x += rng.choice([0.5, -0.5])
-        elif what == 10:  # it is only pressed: nobody wakes, and nothing differs
-            for pressed in rng.sample(crates, 3):
-                if esper.has_component(pressed, ec.Velocity):
-                    of(pressed, ec.Velocity).y -= rng.choice([0.1, 3.0])
-        elif what == 11:
-            self.draw.change(crate)
-        return dt
-
-
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
     asleep = side_by_side(
-        lambda space: Heap(space, seed, by).play,
+        lambda space: Pile(seed, by, 2, space=space).act,
         volume(400, 600, 1500, least=200),
         rest_speed=0.5,
         **gravity_of(by),

@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.debug import DebugDraw
 from ecs_collide.debug.shapes import Camera, Show, collect
-from tests.scenes import another_world
+from tests.scenes import another_world, box
 
 DT = 1 / 64
 
@@ -23,11 +23,11 @@ def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: 
         esper.delete_world("fingerprints")
     with another_world("fingerprints"):
         chance = np.random.default_rng(11)
-        esper.create_entity(ec.Position(0, -1), ec.Extents(60, 1))
-        esper.create_entity(ec.Position(20, 4), ec.Extents(9, 1), ec.OneWay((0, 1)))
-        esper.create_entity(ec.Position(-20, 8), ec.Extents(8, 4), ec.Sensor())
+        box((0, -1), (60, 1))
+        box((20, 4), (9, 1), ec.OneWay((0, 1)))
+        box((-20, 8), (8, 4), ec.Sensor())
         lift = ec.Velocity(0, 6)
-        esper.create_entity(ec.Position(0, 1), ec.Extents(8, 0.5), lift)
+        box((0, 1), (8, 0.5), lift)
         speeds = []
         for number in range(40):
             speeds.append(ec.Velocity(*chance.uniform(-20, 20, 2)))

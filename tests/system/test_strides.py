@@ -13,7 +13,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import Character, Ladder, Zone
-from tests.scenes import of, steps
+from tests.scenes import box, of, steps
 from tests.system.test_compiled_and_pure import in_both_implementations
 from tests.volume import further
 
@@ -68,7 +68,7 @@ class Street:
         (x, y), (z, w) = low, high
         centre, half = ((x + z) / 2, self.up * (y + w) / 2), ((z - x) / 2, (w - y) / 2)
         deep = (0, 200) if self.dim == 3 else (0, 0)
-        esper.create_entity(ec.Position(*centre, deep[0]), ec.Extents(*half, deep[1]), *more)
+        box((*centre, deep[0]), (*half, deep[1]), *more)
 
     def play(self, steps: int) -> list[bytes]:
         bits = []
@@ -128,7 +128,7 @@ def test_strides_read_no_memory_that_has_been_freed():
 @pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("mask", [1, 3])
 def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask):
-    esper.create_entity(ec.Position(0, -8), ec.Extents(300, 8))
+    box((0, -8), (300, 8))
     places = [ec.Position(-30, 16), ec.Position(30, 16)]
     for place, way in zip(places, (1.0, -1.0), strict=True):
         hero = Character(walk_speed=60, acceleration=math.inf)
@@ -154,8 +154,8 @@ def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask):
     ids=["deleted", "deleted at once", "disabled", "sensor"],
 )
 def test_what_holds_nothing_since_the_last_step_is_no_ground_and_no_step(end):
-    floor = esper.create_entity(ec.Position(0, -20), ec.Extents(900, 20))
-    stair = esper.create_entity(ec.Position(48, 3), ec.Extents(10, 3))
+    floor = box((0, -20), (900, 20))
+    stair = box((48, 3), (10, 3))
     place, hero = ec.Position(0, 16), Character(acceleration=math.inf)
     hero.walk = 1.0
     esper.create_entity(place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
@@ -182,13 +182,13 @@ def test_an_attached_box_is_no_step_and_no_ground(owner):
     #   ------+      : box :
     #         +-------------------
     #
-    esper.create_entity(ec.Position(0, -8), ec.Extents(30, 8))
-    esper.create_entity(ec.Position(0, -14), ec.Extents(300, 10))
+    box((0, -8), (30, 8))
+    box((0, -14), (300, 10))
     place, hero = ec.Position(0, 16), Character(acceleration=math.inf)
     own = esper.create_entity(place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero)
-    guard = esper.create_entity(ec.Position(250, 12), ec.Extents(8, 16))
+    guard = box((250, 12), (8, 16))
     attached = ec.Attached(own, (0, -14)) if owner == "hero" else ec.Attached(guard, (-150, -13))
-    esper.create_entity(ec.Position(0, 0), ec.Extents(20, 3), attached)
+    box((0, 0), (20, 3), attached)
     space = ec.install()
     hero.walk = 1.0
 
@@ -211,7 +211,7 @@ def test_on_a_slope_a_wall_stops_it_whatever_the_id_of_a_crate_above_it_is(
     #   hero |crate
     #   -.___|wall
     #
-    esper.create_entity(ec.Position(0, 16), ec.Extents(16, 16), ec.Slope("left", 0.5, 1.0))
+    box((0, 16), (16, 16), ec.Slope("left", 0.5, 1.0))
     bodies = [
         [ec.Position(32, 16), ec.Extents(16, 16)],
         [ec.Position(24, 45), ec.Extents(8, 13), ec.Velocity(0, 0), ec.Slide()],

@@ -147,23 +147,6 @@ def test_vectors_give_the_bits_of_plain_components():
     assert run(None, plain) == run(WHOLE, vectors)
 
 
-def test_rows_of_one_array_are_vectors():
-    places = np.array([[0.0, 0.0], [10.0, 0.0]])
-
-    class Row:
-        def __init__(self, row):
-            self.row = row
-
-    entities = [
-        esper.create_entity(Row(row), ec.Extents(1, 1), ec.Velocity(4, 0)) for row in places
-    ]
-    ec.install(components=ec.Components(position=(Row, "row")))
-    esper.process(0.5)
-
-    assert places.tolist() == [[2, 0], [12, 0]]
-    assert entities
-
-
 def test_responses_see_and_set_vectors():
     seen = []
     runner, own = thing("array", (0, 0), (8, 0))
@@ -245,17 +228,6 @@ def test_snapshots_hold_vectors_by_the_functions_of_the_game():
     assert own.pos == [8, 0]
     esper.process(1.0)
     assert space.state_hash() == wanted
-
-
-@pytest.mark.parametrize("name", ["pos.", ".x", "pos[3]", "pos[x]", "a.b.c", "2x", "pos[0", 3])
-def test_what_names_no_number_is_refused(name):
-    with pytest.raises(TypeError, match="must name the attributes"):
-        ec.Components(position=(Thing, name, "y"))
-
-
-def test_one_number_in_two_roles_is_refused():
-    with pytest.raises(ValueError, match=r"Thing\.pos\[0\] plays two roles"):
-        ec.Components(position=(Thing, "pos"), velocity=(Thing, "pos[0]", "y"))
 
 
 # Many at once -------------------------------------------------------------------------------

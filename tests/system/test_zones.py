@@ -15,7 +15,7 @@ from ecs_collide._kernel import backend
 from ecs_collide.character import Character, CharacterState
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.zone import Zone
-from tests.scenes import another_world, of, steps
+from tests.scenes import another_world, mover, of, steps
 
 DT = 1 / 64
 
@@ -201,10 +201,8 @@ def test_crate_that_rests_in_a_zone_sleeps_until_the_zone_changes(space):
 
 def test_zone_leaves_alone_what_gravity_leaves_alone(space):
     zone((-200, -100), (200, 100), flow_x=64.0, drag=2.0, gravity=0.0)
-    lift = esper.create_entity(ec.Position(0, 0), ec.Extents(5, 5), ec.Velocity(0, 8))
-    coin = esper.create_entity(
-        ec.Position(50, 0), ec.Extents(5, 5), ec.Velocity(0, 8), ec.Slide(), ec.Sensor()
-    )
+    lift = mover((0, 0), (5, 5), (0, 8))
+    coin = mover((50, 0), (5, 5), (0, 8), ec.Slide(), ec.Sensor())
 
     run(8)
 
@@ -237,26 +235,6 @@ def test_zone_acts_on_no_other_body_that_has_got_an_id(space):
     run(1)
 
     assert not esper.get_component(Immersed)
-
-
-def test_world_with_zones_is_restored_and_goes_on_with_the_same_bits(space):
-    zone((-200, -100), (200, 0), buoyancy=1.7, drag=3.0, flow_x=20.0)
-    box = crate(-50, 40)
-    run(70)
-    saved = space.snapshot()
-
-    def play():
-        found = []
-        for _ in range(60):
-            run(1)
-            found.append((space.position_of(box), space.state_hash()))
-        return found
-
-    once = play()
-    for entity, _ in esper.get_component(Zone):
-        esper.delete_entity(entity, immediate=True)
-    space.restore(saved)
-    assert play() == once
 
 
 def test_zone_refuses_what_makes_no_sense(space):
