@@ -27,6 +27,39 @@ Doubles = NDArray[np.float64]
 ZoneBox = tuple[int, Any, Any, Any]  # entity, zone, min and max corner
 
 
+class _Reader:
+    """Reads entities that may have changed since the last step."""
+
+    def __init__(
+        self, registry: BodyRegistry, presence: Presence, world: World, changed: Collection[int]
+    ) -> None:
+        self.changed = changed
+        self._registry, self._presence, self._world = registry, presence, world
+        self._find, self._is_there = presence.finder(world), presence.is_there(world)
+
+    def components(self, entity: int) -> Any:
+        """Return the components of a body by type; none for another entity."""
+        its = self._find(entity)
+        return its if its is not None and self._presence.is_body(its) else {}
+
+    def known_row(self, entity: int) -> int:
+        """Return the row of a body that took part in the last step, else -1."""
+        table = self._registry.table
+        row = self._registry.row_of.row(entity)
+        if row < 0 or table.news[row] & News.NEW or table.quarantined[row]:
+            return -1
+        return row if entity not in self.changed or self._is_there(entity) else -1
+
+    def moved(self, entity: int, row: int, was_one: object) -> NewBody | None:
+        """Return a body that was no such body where it is now, None for another one."""
+        try:
+            if was_one:
+                return self._presence.read_moved(self._world, entity, row)
+            return self._presence.read(self._world, entity)
+        except (TypeError, ValueError, AttributeError, ArithmeticError):
+            return None  # the step says which number is wrong
+
+
 class Arrivals:
     """Finds them before a step, and lets zones act on these bodies.
 
@@ -67,57 +100,44 @@ class Arrivals:
             The components of bodies on which no zone acts.
         """
         self.bodies, self.zones, self._boxes, self.immersed = {}, {}, [], set()
-        if not changed:
-            return
-        table, row_of = self._registry.table, self._registry.row_of
-        find, is_there = self._presence.finder(world), self._presence.is_there(world)
+        if changed:
+            read = _Reader(self._registry, self._presence, world, changed)
+            self._find_bodies(read, others)
+            self._find_zones(read, zones)
 
-        def known_row(entity: int) -> int:
-            """Return the row of a body that took part in the last step, else -1."""
-            row = row_of.row(entity)
-            if row < 0 or table.news[row] & News.NEW or table.quarantined[row]:
-                return -1
-            return row if entity not in changed or is_there(entity) else -1
+    def _find_bodies(self, read: _Reader, others: tuple[type, ...]) -> None:
+        """Find the dynamic bodies, but for those with one of the components `others`."""
+        table = self._registry.table
+        for entity in read.changed:
+            its = read.components(entity)
+            if Velocity in its and not any(kind in its for kind in others):
+                row = read.known_row(entity)
+                was_one = row >= 0 and table.dynamic[row] and not table.sensor[row]
+                body = read.moved(entity, row, was_one)
+                if body is not None and body.dynamic:
+                    self.bodies[entity] = body
 
-        def arrived(entity: int, row: int, was: object) -> NewBody | None:
-            """Return a body that was no such body where it is now, None for another one."""
-            try:
-                read_moved, read = self._presence.read_moved, self._presence.read
-                return read_moved(world, entity, row) if was else read(world, entity)
-            except (TypeError, ValueError, AttributeError, ArithmeticError):
-                return None  # the step says which number is wrong
-
-        for entity in changed:
-            its = find(entity)
-            if not self._presence.is_body(its) or its is None or Velocity not in its:
-                continue
-            if any(kind in its for kind in others):
-                continue
-            row = known_row(entity)
-            was = row >= 0 and table.dynamic[row] and not table.sensor[row]
-            body = arrived(entity, row, was)
-            if body is not None and body.dynamic:
-                self.bodies[entity] = body
+    def _find_zones(self, read: _Reader, zones: list[Any]) -> None:
+        """Find the zones, and the boxes of all zones."""
+        table = self._registry.table
         for entity, (zone,) in zones:
-            its = find(entity)
-            if its is None or not self._presence.is_body(its) or Disabled in its or Slope in its:
+            its = read.components(entity)
+            owner = its[Attached].owner if Attached in its else None
+            if Disabled in its or Slope in its or not (owner is not None or Sensor in its):
                 continue
-            row = known_row(entity)
+            if owner in self.bodies:
+                continue
+            row = read.known_row(entity)
             moved = None
-            if Attached in its:
-                if its[Attached].owner in self.bodies:
-                    continue
-            elif Sensor not in its:
-                continue
-            elif entity in changed:
-                moved = arrived(entity, row, row >= 0 and table.sensor[row])
-            if moved is None and row < 0:
-                continue
-            if moved is None:
-                box = entity, zone, table.tight_min[row].copy(), table.tight_max[row].copy()
-            else:
+            if entity in read.changed and owner is None:
+                moved = read.moved(entity, row, row >= 0 and table.sensor[row])
+            if moved is not None:
                 box = entity, zone, *map(np.array, moved.corners)
                 self.zones[entity] = box[2].tolist(), box[3].tolist(), self._touched(box)
+            elif row >= 0:
+                box = entity, zone, table.tight_min[row].copy(), table.tight_max[row].copy()
+            else:
+                continue
             self._boxes.append(box)
 
     def _touched(self, box: ZoneBox) -> list[int]:
