@@ -1,9 +1,10 @@
-"""Find from the paths of an exact step which solid contacts begin and end in it, and when.
+"""Find from the paths of an exact step which contacts begin and end in it, and when.
 
 Like `step_judge`, it cuts time at every instant at which a body turns or a face passes a
-face, and looks once between two cuts: two boxes are in contact there if they share a
-point.  What rests at a corner is in no contact after a step, and keeps the contact that
-it has within one: nothing is said of pairs that do.
+face, and looks once between two cuts: two solid boxes are in contact there if they share a
+point, and two that cross if their insides overlap.  What is solid and rests at a corner is in no
+contact after a step, and keeps the contact that it has within one: nothing is said of pairs that
+do.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.exact.simulator import CROSSED, Simulator
-from tests.exact.step_oracle import Path, cuts, touching
+import pytest
+
+import ecs_collide as ec
+from tests.exact.simulator import CROSSED, Body, Simulator
+from tests.exact.step_oracle import Path, cuts, inside, touching
 
 BEGAN, ENDED = 0, 1
+SEPARATED = ec.END_REASONS.index(ec.EndReason.SEPARATED)
 Pair = tuple[int, int]
 Contacts = dict[Pair, tuple[list[tuple[Fraction, int]], bool]]
 
@@ -59,3 +64,61 @@ def solid_contacts(exact: Simulator, known: set[Pair]) -> Contacts:
         if not rests_at_corner:
             found[pair] = events, lies
     return found
+
+
+def crossing_contacts(exact: Simulator, known: set[Pair]) -> Contacts:
+    """Return the same of each pair that crosses."""
+    paths = {i: Path(exact, i) for i in exact.bodies}
+    found: Contacts = {}
+    for pair in filter(exact.crosses, exact.pairs()):
+        one, other = (paths[i] for i in pair)
+        events, is_open = [], pair in known
+        for start, end in pairwise(cuts(one, other)):
+            middle = (start + end) / 2
+            if inside(one.at(middle), other.at(middle)) != is_open:
+                events.append((start, ENDED if is_open else BEGAN))
+                is_open = not is_open
+        if is_open and not inside(one.at(Fraction(1)), other.at(Fraction(1))):
+            events.append((Fraction(1), ENDED))
+            is_open = False
+        found[pair] = events, is_open
+    return found
+
+
+def pairs_in_contact(space: ec.Space) -> set[Pair]:
+    """Return the pairs that are in contact now."""
+    return {(contact.first, contact.second) for contact in space.contacts()}
+
+
+def compare_contacts(
+    bodies: list[Body], dt: float, space: ec.Space, known: set[Pair], **limits
+) -> tuple[int, int]:
+    """Compare the contacts of a step that was exact; return how many bounces and ends it had.
+
+    `known` are the pairs in contact before it.  Ends that a change by the game has caused are left
+    out.
+    """
+    array = space.contact_array
+    changed = array[array["reason"] > SEPARATED]
+    known = known - set(zip(changed["first"].tolist(), changed["second"].tolist(), strict=True))
+    told: dict[Pair, list[tuple[float, int]]] = {}
+    for row in array[array["reason"] <= SEPARATED]:
+        pair = (row["first"].item(), row["second"].item())
+        told.setdefault(pair, []).append((row["time"].item(), row["event"].item()))
+    exact = Simulator(bodies, Fraction(dt), watch=True, **limits)
+    exact.run()
+    remaining = pairs_in_contact(space)
+    n_bounces = n_ends = 0
+    wanted = solid_contacts(exact, known) | crossing_contacts(exact, known)
+    for pair, (events, lies) in wanted.items():
+        found = told.get(pair, [])
+        assert [event for _, event in found] == [event for _, event in events], pair
+        assert [time for time, _ in found] == pytest.approx(
+            [float(time) for time, _ in events], abs=1e-12
+        ), pair
+        assert (pair in remaining) == lies, pair
+        begins = {time for time, event in events if event == BEGAN}
+        ends = {time for time, event in events if event == ENDED}
+        n_bounces += len(begins & ends)
+        n_ends += len(ends)
+    return n_bounces, n_ends

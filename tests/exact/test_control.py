@@ -7,7 +7,6 @@ and with ``--long --long`` 480.
 
 from __future__ import annotations
 
-import math
 import random
 
 import esper
@@ -105,48 +104,6 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
     assert tally.cut_short < tally.steps / 4
 
 
-@pytest.mark.parametrize(("restitution", "after"), [(1.0, 20), (0.5, 13), (0.25, 9.5)])
-def test_what_rebounds_from_a_lasting_cluster_of_a_higher_level_takes_nothing_from_it(
-    restitution, after
-):
-    # P and P push on P, and turn for the second time in the step; then the crate meets the last.
-    #
-    #   +---+    +---+  +---+                +---+
-    #   | P | -> | P |  | P |             <- | C |
-    #   +---+    +---+  +---+                +---+
-    #
-    players = [
-        mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1), ec.Mass(m))
-        for x, v, m in ((0, 16, 3), (4, 0, 3), (8, 0, 1))
-    ]
-    crate = mover((16, 0), (1, 1), (-8, 0), ec.Deflect(restitution))
-    space = ec.install()
-    bodies = read_bodies(2)
-
-    esper.process(1.0)
-
-    compare_step(bodies, 1.0, space)
-    assert space._state.timeline.solver.clusters.n_lasting == 1
-    assert velocity(crate) == (after, 0)
-    assert [velocity(player) for player in players] == [(8, 0), (6, 0), (6, 0)]
-
-
-def test_a_player_who_is_hit_from_behind_drives_the_crates_before_it_on():
-    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(m)) for x, m in ((2, 1), (4, 3))]
-    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
-    ball = mover((0, 2), (1, 1), (0, 0), ec.Slide())
-    mover((-2, 0), (1, 1), (24, 0), ec.Deflect(), ec.Dominance(1))
-    space = ec.install()
-    bodies = read_bodies(2)
-
-    esper.process(1.0)
-
-    compare_step(bodies, 1.0, space)
-    assert velocity(ball) == (0, 0)
-    assert velocity(player) == (24, 0)
-    assert [velocity(crate) for crate in crates] == [(24, 0), (24, 0)]
-
-
 @pytest.mark.parametrize(("mass", "n_roundings"), [(3.0, 0), (10.0, 1)])
 def test_rounding_decides_who_joins_a_lasting_cluster_whose_path_is_as_fast(mass, n_roundings):
     # The ball leaves the upper crate with the velocity of the lower one, which becomes the path
@@ -163,44 +120,3 @@ def test_rounding_decides_who_joins_a_lasting_cluster_whose_path_is_as_fast(mass
     assert space._state.timeline.solver.clusters.n_lasting == 1
     assert velocity(upper) == velocity(lower)
     assert (velocity(ball) == velocity(lower)) is (n_roundings == 1)
-
-
-@pytest.mark.parametrize("growth", [0.25, 0.7, -0.25])
-def test_push_turns_as_far_as_the_energy_allows_beside_an_infinite_mass_that_grows(growth):
-    pusher = mover((0, 0), (1, 1), (3, 4), ec.Push())
-    mover((0, 4), (1, 1), (-1, -1), ec.Slide(), ec.Mass(math.inf), ec.Growth(growth, growth))
-    space = ec.install()
-    bodies = read_bodies(2)
-
-    esper.process(1.0)
-
-    compare_step(bodies, 1.0, space)
-    assert velocity(pusher) == pytest.approx((math.sqrt(41 - growth**2) - 1, -1 - growth))
-
-
-@pytest.mark.parametrize("restitution", [0.5, 0.25])
-def test_a_contact_keeps_its_friction_if_its_pair_then_meets_at_another_side(restitution):
-    # At one instant the ball is hit at its corner, thrown against the wall, and hit from above.
-    #
-    #              +-------+
-    #   +---+      | crate | <-
-    #   |   |      +-------+
-    #   |   |  +------+
-    #   +---+  | ball |
-    #          +------+
-    #              ^
-    #
-    crate = mover((13, 8), (1, 1), (-16, 0), ec.Slide(), ec.Mass(3), ec.Friction(0.1))
-    ball = mover((8, 3), (1, 1), (0, 16), ec.Deflect(restitution), ec.Mass(3))
-    box((6, 7), (1, 2))
-    space = ec.install()
-    bodies = read_bodies(2)
-
-    esper.process(0.5)
-
-    assert compare_step(bodies, 0.5, space).exact_impacts == 3
-    rubbed = 0.1 * 16 * (1 + restitution) / 2
-    first, _, last = space.collisions
-    assert (first.first, first.second) == (last.first, last.second) == (crate, ball)
-    assert last.normal == (0, 1)
-    assert last.velocity_first[1] == pytest.approx(rubbed)

@@ -96,3 +96,13 @@ def test_body_whose_position_is_replaced_goes_back_to_its_path():
     level.play(60)
 
     assert position(level.guard)[1] == 5.0
+
+
+def test_character_on_a_lift_that_is_deleted_falls():
+    level = Level()
+
+    esper.delete_entity(level.lift)
+    level.play(4)
+
+    assert of(level.rider, Character).ground is None
+    assert velocity(level.rider)[1] < 0.0

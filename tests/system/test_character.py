@@ -50,25 +50,9 @@ class Play:
                 if other != self.entity and not esper.has_component(other, ec.OneWay):
                     assert not inside(self.space, self.entity, other)
 
-    def highest(self, n: int) -> float:
-        """Return how high its feet come in so many steps."""
-        heights = []
-        for _ in range(n):
-            self.step()
-            heights.append(self.feet)
-        return max(heights)
-
     @property
     def feet(self) -> float:
         return self.place.y - self.half.y
-
-
-def standing(**settings: object) -> Play:
-    """Return a level in which the character stands in the middle of a floor."""
-    play = Play(**settings)
-    play.box((-1000, -32), (1000, 0))
-    play.enter(0, 0)
-    return play
 
 
 def inside(space: ec.Space, one: int, other: int) -> bool:
@@ -223,7 +207,9 @@ def test_walking_off_an_edge_that_is_no_step_falls():
 
 
 def test_speed_grows_and_dwindles_as_said():
-    play = standing(acceleration=640.0, deceleration=320.0)
+    play = Play(acceleration=640.0, deceleration=320.0)
+    play.box((-1000, -32), (1000, 0))
+    play.enter(0, 0)
 
     speeds = []
     for wish in [1.0] * 15 + [0.0] * 30:
@@ -240,7 +226,9 @@ def test_speed_grows_and_dwindles_as_said():
 
 @pytest.mark.parametrize("dts", [[1 / 64], [1 / 60], [1 / 120, 1 / 48], [1 / 200]])
 def test_a_jump_is_as_high_and_long_as_the_formula(dts):
-    play = standing(jump_height=96.0, time_to_top=0.375)
+    play = Play(jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
 
     play.hero.jump = True
     heights, time = [0.0], 0.0
@@ -258,14 +246,19 @@ def test_a_jump_is_as_high_and_long_as_the_formula(dts):
 
 
 def test_letting_go_cuts_a_jump():
-    play = standing(jump_height=96.0, time_to_top=0.375, jump_cut=0.5)
+    play = Play(jump_height=96.0, time_to_top=0.375, jump_cut=0.5)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
     hero = play.hero
 
     hero.jump = True
     play.step(2)
     low = play.feet
     hero.jump = False
-    highest = play.highest(60)
+    highest = 0.0
+    for _ in range(60):
+        play.step()
+        highest = max(highest, play.feet)
 
     # From there on as a jump of half the speed: a quarter of the height.
     assert highest == pytest.approx(low + 96.0 / 4, abs=0.5)
@@ -292,7 +285,9 @@ def test_coyote_time_to_the_step(late, jumps):
 
 
 def test_a_second_jump_needs_ground():
-    play = standing(coyote_time=1.0)
+    play = Play(coyote_time=1.0)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
 
     play.hero.jump = True
     play.step(2)
@@ -307,23 +302,27 @@ def test_a_second_jump_needs_ground():
 
 @pytest.mark.parametrize(("early", "jumps"), [(0, True), (5, True), (6, False)])
 def test_jump_buffer_to_the_step(early, jumps):
-    play = standing(jump_buffer=5 * DT, jump_height=96.0, time_to_top=0.375)
+    play = Play(jump_buffer=5 * DT, jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
     hero = play.hero
 
-    def fall():
-        """Begin to fall from the place after the first step of a jump."""
-        hero.jump = True
-        play.step()
-        hero.jump = hero.jumping = False
-        play.velocity.y = 0.0
-
-    fall()
+    hero.jump = True
+    play.step()  # 48 steps to the ground
+    hero.jump = False
+    of(play.entity, ec.Velocity).y = 0.0
+    hero.jumping = False
     falls = 0
     while play.feet > 0:
         play.step()
         falls += 1
+    # Once more, now that it is known how long it falls.
     play.step()
-    fall()
+    hero.jump = True
+    play.step()
+    hero.jump = False
+    play.velocity.y = 0.0
+    hero.jumping = False
     play.step(falls - early)
     hero.jump = True
     play.step()
@@ -423,12 +422,14 @@ def test_it_keeps_the_speed_of_a_lift_that_is_gone_and_gets_it_once(how):
     assert heights[0] - 1e-9 <= play.place.y <= heights[1] + 1e-9
 
 
-def test_a_jump_off_a_crate_on_a_lift_keeps_the_speed_of_the_lift():
+@pytest.mark.parametrize("on_crate", [False, True])
+def test_a_jump_off_a_lift_keeps_its_speed(on_crate):
     play = Play(jump_height=96.0, time_to_top=0.375)
     velocity = ec.Velocity(0, 0)
     play.box((-32, -8), (32, 0), velocity, ec.Carry())
-    play.box((-16, 0), (16, 16), ec.Velocity(0, 0), ec.Slide())
-    play.enter(0, 16)
+    if on_crate:
+        play.box((-16, 0), (16, 16), ec.Velocity(0, 0), ec.Slide())
+    play.enter(0, 16 * on_crate)
     velocity.set(100, 50)
     play.step(3)
     start = play.place.xy
@@ -579,7 +580,9 @@ def test_it_walks_down_steps_inside_a_platform():
 
 
 def test_dropping_where_there_is_no_platform_does_nothing():
-    play = standing()
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
 
     play.hero.drop = True
     play.step(5)
@@ -600,7 +603,10 @@ def test_a_ceiling_corner_that_is_clipped_a_little_is_passed(gap, clip, passes, 
     play.enter(0, 0)
 
     play.hero.jump = True
-    highest = play.highest(40)
+    highest = 0.0
+    for _ in range(40):
+        play.step()
+        highest = max(highest, play.feet)
 
     if passes:
         assert highest > 95.5
@@ -809,7 +815,9 @@ def test_bytes_that_are_no_character_are_refused():
 def test_an_up_that_is_no_axis_is_reported():
     with pytest.raises(ValueError, match="gravity=0"):
         Character.with_jump_speed(300, 0)
-    play = standing()
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
     play.hero.up = (0, 0, 1)
     with pytest.warns(RuntimeWarning, match="Character.up is .* must be an axis"):
         esper.process(DT)
@@ -820,7 +828,9 @@ def test_an_up_that_is_no_axis_is_reported():
 
 @pytest.mark.parametrize("in_the_air", [False, True])
 def test_a_disabled_character_gathers_no_falling_speed(in_the_air):
-    play = standing()
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
     play.hero.jump = in_the_air
     play.step(4)
     before = play.place.xy, play.velocity.xy, play.hero.air_time, play.hero.on_ground

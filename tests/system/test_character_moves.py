@@ -27,7 +27,8 @@ def room(world):
         box((0, -20), (900, 20))
         box((WALL + 20, 1000), (20, 1000))
         hero = Character(walk_speed=240, jump_height=100, time_to_top=0.4, **settings)
-        entity = mover((x, y), (10, 16), (0, 0), ec.Slide(), hero)
+        body = ec.Position(x, y), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), hero
+        entity = esper.create_entity(*body)
         space = ec.install()
         esper.process(DT)
         esper.process(DT)
@@ -75,12 +76,14 @@ def test_jumps_in_the_air_are_given_back_on_the_ground(room):
     _, entity, hero = room(air_jumps=1, jump_cut=1.0)
 
     for _ in range(3):
-        heights = []
+        highest = 0.0
         press(hero)
         run(20)
         press(hero)
-        run(90, lambda heights=heights: heights.append(feet(entity)))
-        assert max(heights) > 170
+        for _ in range(90):
+            esper.process(DT)
+            highest = max(highest, feet(entity))
+        assert highest > 170
         hero.jump = False
         assert hero.on_ground
 
@@ -423,23 +426,47 @@ def test_state_names_what_it_does_and_since_when(room):
 # -- crates that fall --
 
 
-def test_character_stands_on_a_crate_that_falls_slowly_until_a_spring_throws_it_off():
-    crate = mover((0, 100), (200, 10), (0, 0), ec.Slide(), ec.GravityScale(0.05), ec.Mass(1e6))
-    hero = Character(snap_distance=0.0)
-    body = mover((0, 126.5), (8, 16), (0, 0), ec.Slide(), hero)
-    space = ec.install(gravity=(0, -900))
+class Raft:
+    """A character above a heavy crate that falls slowly."""
 
-    stands = []
-    run(128, lambda: stands.append(hero.on_ground))
+    def __init__(self) -> None:
+        self.hero = Character(walk_speed=128, jump_height=80, time_to_top=0.5, snap_distance=0.0)
+        slow = ec.GravityScale(0.05), ec.Mass(1e6)
+        self.crate = mover((0, 100), (200, 10), (0, 0), ec.Slide(), *slow)
+        self.entity = mover((0, 126.5), (8, 16), (0, 0), ec.Slide(), self.hero)
+        self.space = ec.install(gravity=(0, -900))
+
+    def steps(self, n: int) -> list[bool]:
+        """Take steps, and return whether it stands in each."""
+        stands = []
+        for _ in range(n):
+            esper.process(DT)
+            stands.append(self.hero.on_ground)
+        return stands
+
+    def gap(self) -> float:
+        top = self.space.bounds(self.crate)[1][1]
+        return self.space.bounds(self.entity)[0][1] - top
+
+
+def test_character_stands_on_a_crate_that_falls_slowly():
+    raft = Raft()
+
+    stands = raft.steps(128)
+
     landed = stands.index(True)
     assert landed < 24
     assert all(stands[landed:])
-    gap = space.bounds(body)[0][1] - space.bounds(crate)[1][1]
-    assert 0 <= gap <= 45 * DT**2 / 2 * (1 + 1e-6)
+    assert 0 <= raft.gap() <= 45 * DT**2 / 2 * (1 + 1e-6)
 
-    of(body, ec.Velocity).y = 300.0
-    run(16, lambda: stands.append(hero.on_ground))
-    assert not any(stands[128:])
+
+def test_character_that_a_spring_throws_off_a_crate_does_not_stand_on_it():
+    raft = Raft()
+    landed = raft.steps(40).index(True)
+    assert landed
+
+    of(raft.entity, ec.Velocity).y = 300.0
+    assert not any(raft.steps(16))
 
 
 @pytest.mark.parametrize("carries", [False, True])

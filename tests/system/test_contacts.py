@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Ledger, box, mover, position, set_velocity
+from tests.scenes import box, mover, set_velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -51,83 +51,6 @@ def test_a_contact_begins_once_and_lasts():
         assert len(space.contacts(crate)) == 1
 
 
-def test_landing_begins_at_the_time_of_the_impact():
-    floor = box((0, -1), (5, 1))
-    crate = mover((0, 2), (1, 1), (0, -4), ec.Slide())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [(e.time, e.first, e.second) for e in space.contacts_began] == [(0.25, floor, crate)]
-
-
-@pytest.mark.parametrize("distance", [18.0, 20.0, 20.5, 20.7, 21.0, 21.5])
-def test_a_bounce_begins_a_contact_and_ends_it_wherever_in_a_step_it_comes(distance):
-    # 1 a step each: from 18 or 20 they meet exactly between two steps, else within one.
-    left = mover((-distance / 2 - 1, 0), (1, 1), (1, 0), ec.Deflect())
-    right = mover((distance / 2 + 1, 0), (1, 1), (-1, 0), ec.Deflect())
-    space = ec.install()
-    began, ended = [], []
-
-    for step in range(15):
-        esper.process(1.0)
-        began += [(step + e.time, e.first, e.second, e.normal) for e in space.contacts_began]
-        ended += [(step + e.time, e.first, e.second, e.normal) for e in space.contacts_ended]
-
-    assert began == ended == [(distance / 2, left, right, (-1, 0))]
-
-
-def test_two_bodies_that_bounce_several_times_in_a_step_begin_as_many_contacts():
-    #
-    #   |wall|  ball ->        <- paddle     the paddle comes nearer and nearer
-    #
-    wall = box((-1, 0), (1, 5))
-    ball = mover((2, 0), (1, 1), (8, 0), ec.Deflect())
-    paddle = mover((9, 0), (1, 5), (-4, 0))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    hits = [(hit.other(ball), hit.time) for hit in space.collisions]
-    assert [other for other, _ in hits] == [paddle, wall, paddle, wall]
-    assert [(e.other(ball), e.time) for e in space.contacts_began] == hits
-    assert [(e.other(ball), e.time) for e in space.contacts_ended] == hits
-    assert {e.reason for e in space.contacts_ended} == {ec.EndReason.SEPARATED}
-    assert space.contacts() == []
-
-
-def test_a_contact_goes_on_where_a_body_is_brought_back_at_the_same_instant():
-    # The first hits the wall, turns, hits the second, and is back at the wall: all at once.
-    wall = box((10, 0), (1, 5))
-    first = mover((6, 0), (1, 1), (4, 0), ec.Deflect())
-    second = mover((4, 0), (1, 1), (4, 0), ec.Deflect())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    hits = [(hit.other(first), hit.time) for hit in space.collisions]
-    assert hits == [(wall, 0.5), (second, 0.5), (wall, 0.5)]
-    assert [e.other(first) for e in space.contacts_began] == [wall, second]
-    assert [(e.other(first), e.time) for e in space.contacts_ended] == [(wall, 0.5)]
-    assert [c.other(first) for c in space.contacts()] == [second]  # both go back side by side
-
-
-def test_a_box_that_bounces_off_two_tiles_begins_and_ends_a_contact_with_both():
-    left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
-    crate = mover((0, 3), (1, 1), (0, -4), ec.Deflect())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    answers = [(hit.other(crate), hit.outcome) for hit in space.collisions]
-    assert answers == [(left, ec.Outcome.RESOLVED), (right, ec.Outcome.STOPPED_ALREADY)]
-    for events in (space.contacts_began, space.contacts_ended):
-        assert [(e.other(crate), e.time, e.normal) for e in events] == [
-            (left, 0.5, (0, -1)),
-            (right, 0.5, (0, -1)),
-        ]
-
-
 def test_who_jumps_off_ends_the_contact_at_the_start_of_the_step():
     floor, crate, space = standing()
 
@@ -135,25 +58,6 @@ def test_who_jumps_off_ends_the_contact_at_the_start_of_the_step():
     esper.process(1 / 60)
 
     assert [(e.first, e.second, e.time) for e in space.contacts_ended] == [(floor, crate, 0.0)]
-
-
-def test_who_leaves_the_floor_and_lands_on_it_in_one_step_stands_there_anew():
-    floor, crate, space = standing()
-    box((0, 4), (5, 1))
-    began = space.time
-
-    set_velocity(crate, 0, 8)
-    esper.add_component(crate, ec.Deflect())
-    esper.remove_component(crate, ec.Slide)
-    esper.process(0.375)
-
-    to_floor = [event for event in space.contact_array if event["first"] == floor]
-    assert [(event["event"], event["time"]) for event in to_floor] == [
-        (ec.ENDED, 0.0),
-        (ec.BEGAN, pytest.approx(2 / 3)),
-        (ec.ENDED, pytest.approx(2 / 3)),
-    ]
-    assert space.time > began
 
 
 def test_who_is_thrown_back_on_to_the_floor_stands_there_since_then():
@@ -213,53 +117,6 @@ def test_a_bounce_before_a_deletion_has_ended_as_separated():
     assert reasons(space) == [ec.EndReason.ENTITY_DELETED]
 
 
-def test_a_bounce_off_a_one_way_platform_is_a_contact_and_passing_it_is_none():
-    box((0, 0), (5, 1), ec.OneWay((0, 1)))
-    mover((0, 4), (1, 1), (0, -4), ec.Deflect())
-    mover((3, -4), (1, 1), (0, 8), ec.Deflect())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [e.time for e in space.contacts_began] == [e.time for e in space.contacts_ended] == [0.5]
-    assert [hit.time for hit in space.collisions] == [0.5]
-
-
-def test_overlapping_bodies_that_part_end_their_contact_when_they_are_apart():
-    box((0, 0), (2, 2))
-    mover((3, 0), (2, 2), (-1, 0), ec.Slide())
-    space = ec.install()
-    esper.process(1.0)
-    (hit,) = space.collisions
-    assert (hit.kind, hit.time) == (ec.SweepKind.OVERLAP, 0.0)
-    assert [(e.time, e.kind) for e in space.contacts_began] == [(0.0, ec.ContactKind.SOLID)]
-
-    set_velocity(hit.second, 4, 0)
-    esper.process(1.0)
-
-    assert [(e.time, e.kind) for e in space.contacts_ended] == [(0.25, ec.ContactKind.SOLID)]
-
-
-def test_a_crushed_pair_is_in_contact_until_it_is_apart():
-    box((0, 9), (20, 1))
-    lift = mover((0, 0), (5, 1), (0, 8))
-    crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
-    space = ec.install()
-    ledger = Ledger(space)
-    esper.process(1.0)
-    ledger.record()
-    assert {hit.outcome for hit in space.collisions} >= {ec.Outcome.CRUSHED}
-    assert len(space.contacts(crate)) == 2
-
-    set_velocity(lift, 0, 0)
-    set_velocity(crate, -32, 0)
-    esper.process(1.0)
-    ledger.record()
-
-    assert [e.time for e in space.contacts_ended] == [6 / 32, 21 / 32]
-    assert space.contacts(crate) == []
-
-
 def test_a_bounce_across_the_edge_of_a_world_that_wraps():
     wall = box((1, 8), (1, 8))
     ball = mover((12, 8), (1, 1), (4, 0), ec.Deflect())
@@ -308,29 +165,6 @@ def test_bounces_are_the_same_after_a_snapshot():
     assert sum(map(len, expected)) > 0
     space.restore(data)
     assert play(space, 30) == expected
-
-
-def test_separated():
-    _, crate, space = standing()
-
-    set_velocity(crate, 0, 3)
-    esper.process(1 / 60)
-
-    assert reasons(space) == [ec.EndReason.SEPARATED]
-    assert list(space.contacts(crate)) == []
-
-
-def test_sliding_off_the_edge_ends_the_contact():
-    floor, crate, space = standing()
-
-    set_velocity(crate, 9, 0)
-    ends = []
-    for _ in range(3):
-        esper.process(0.25)
-        ends.append([(e.first, e.second, e.time) for e in space.contacts_ended])
-
-    # The crate's left side passes the edge after 6 units.
-    assert ends == [[], [], [(floor, crate, pytest.approx(2 / 3))]]
 
 
 @pytest.mark.parametrize("immediate", [True, False])
@@ -383,16 +217,6 @@ def test_quarantined():
         esper.process(1 / 60)
 
     assert reasons(space) == [ec.EndReason.QUARANTINED]
-
-
-def test_boxes_that_meet_at_a_corner_only_are_in_no_contact():
-    mover((0, 0), (1, 1), (0, 0), ec.Slide())
-    box((2, 2), (1, 1))
-    space = ec.install()
-
-    esper.process(1 / 60)
-
-    assert len(space.contacts_began) == 0
 
 
 def test_boxes_that_meet_at_an_edge_only_are_in_no_contact_in_three_dimensions():
@@ -490,17 +314,6 @@ def test_times_of_contacts_are_in_the_step():
         esper.process(1 / 60)
         times = space.contact_array["time"]
         assert ((times >= 0) & (times <= 1)).all()
-
-
-def test_a_crate_on_two_tiles_stands_on_both():
-    left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
-    crate = mover((0, 1), (1, 1), (0, -1), ec.Slide())
-    space = ec.install()
-
-    esper.process(1 / 60)
-
-    assert [contact.other(crate) for contact in space.contacts(crate)] == [left, right]
-    assert position(crate) == (0, 1)
 
 
 def test_a_contact_that_ends_at_once_ends_at_zero_and_not_at_minus_zero():

@@ -40,99 +40,6 @@ def test_a_player_pushes_crates_and_is_not_slowed_by_them():
     assert [position(crate) for crate in crates] == [(10, 0), (12, 0)]
 
 
-def test_crates_do_not_push_the_player():
-    player = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(1), ec.Mass(0.001))
-    crate = mover((8, 0), (1, 1), (-8, 0), ec.Slide())
-    ec.install()
-
-    esper.process(1.0)
-
-    assert (position(player), velocity(player)) == ((0, 0), (0, 0))
-    assert (position(crate), velocity(crate)) == ((2, 0), (0, 0))
-
-
-def test_a_crate_that_bounces_off_the_player_gets_its_speed_back_and_gives_none_away():
-    player = mover((0, 0), (1, 1), (2, 0), ec.Slide(), ec.Dominance(1))
-    crate = mover((8, 0), (1, 1), (-10, 0), ec.Deflect())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(player) == (2, 0)
-    assert velocity(crate) == (14, 0)
-    assert [hit.impulse for hit in space.collisions] == [24]
-
-
-def test_bodies_of_one_level_push_each_other_by_their_mass():
-    one = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(3))
-    other = mover((4, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(3), ec.Mass(3))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(one) == velocity(other) == (2, 0)
-
-
-def test_a_negative_level_gives_way_to_bodies_without_dominance():
-    ghost = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(-1), ec.Mass(100))
-    crate = mover((4, 0), (1, 1), (0, 0), ec.Slide())
-    ec.install()
-
-    esper.process(1.0)
-
-    assert (velocity(ghost), velocity(crate)) == ((0, 0), (0, 0))
-
-
-def test_a_wall_behind_the_crates_stops_the_player_too():
-    #
-    #    +---+     +---++---++---+|
-    #    | P | --> | C || C || C ||
-    #    +---+     +---++---++---+|
-    #
-    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
-    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (4, 6, 8)]
-    box((10, 0), (1, 9))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert (position(player), velocity(player)) == ((2, 0), (0, 0))
-    assert [position(crate)[0] for crate in crates] == [4, 6, 8]
-    assert set(answers(space)) == {ec.Outcome.RESOLVED}
-    for _ in range(20):
-        set_velocity(player, (8, 0))
-        esper.process(DT)
-        assert position(player) == (2, 0)
-
-
-@pytest.mark.parametrize("restitution", [0.5, 1.0])
-def test_a_bouncing_crate_between_the_player_and_a_wall_is_never_run_through(restitution):
-    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
-    crate = mover((4, 0), (1, 1), (0, 0), ec.Deflect(restitution))
-    box((7, 0), (1, 9))
-    ec.install()
-
-    for _ in range(30):
-        set_velocity(player, (8, 0))
-        esper.process(0.1)
-        assert position(crate)[0] - position(player)[0] >= 2.0
-        assert position(crate)[0] <= 5.0
-
-
-def test_a_player_between_a_lift_and_a_crate_at_the_ceiling_is_crushed():
-    lift = mover((0, -4), (9, 1), (0, 8))
-    player = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(5))
-    mover((0, 3), (1, 1), (0, 0), ec.Slide())
-    ceiling = box((0, 5), (9, 1))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    hit = next(hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED)
-    assert hit.solids == (lift, ceiling)
-    assert player in (hit.first, hit.second)
-
-
 def test_a_player_stands_on_a_crate_and_walks_on_it_with_friction():
     box((0, -1), (50, 1))
     crate = mover((0, 1), (9, 1), (0, 0), ec.Slide(), ec.Friction(1), Falls())
@@ -146,42 +53,6 @@ def test_a_player_stands_on_a_crate_and_walks_on_it_with_friction():
     assert position(crate) == (0, 1)
     assert velocity(player) == (0, 0)
     assert position(player)[1] == 3
-
-
-def test_two_players_that_push_a_crate_against_each_other_share_their_momentum():
-    one = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1), ec.Mass(3))
-    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(50))
-    other = mover((4, 0), (1, 1), (-8, 0), ec.Slide(), ec.Dominance(1))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(one) == velocity(crate) == velocity(other) == (4, 0)
-
-
-def test_a_body_bounces_off_a_lower_one_that_a_higher_one_drives():
-    boss = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(2))
-    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide())
-    ball = mover((4, 0), (1, 1), (-8, 0), ec.Deflect(), ec.Dominance(1))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(boss) == velocity(crate) == (8, 0)
-    assert velocity(ball) == (24, 0)
-
-
-def test_a_player_who_leaves_a_pushed_row_leaves_it_its_speed():
-    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
-    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (2, 4)]
-    ec.install()
-    esper.process(0.25)
-
-    set_velocity(player, (-8, 0))
-    esper.process(0.25)
-
-    assert velocity(player) == (-8, 0)
-    assert [velocity(crate) for crate in crates] == [(8, 0), (8, 0)]
 
 
 def test_dominance_changes_while_bodies_sleep():
@@ -246,17 +117,6 @@ def test_a_player_pushes_a_crate_across_the_edge_of_a_world_that_wraps():
 # Restitution and the rules for two surfaces --------------------------------------------
 
 
-@pytest.mark.parametrize("response", [ec.Slide(), ec.Deflect(0.25), ec.Stop(), ec.Push()])
-def test_a_trampoline_throws_everybody_back(response):
-    body = mover((0, 5), (1, 1), (0, -8), response)
-    box((0, 0), (9, 1), ec.Restitution(0.75))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(body) == (0, 6)
-
-
 @pytest.mark.parametrize(
     ("ball", "wall", "after"),
     [
@@ -284,38 +144,6 @@ def test_which_restitution_a_pair_has(ball, wall, after):
     assert velocity(body) == (0, after)
 
 
-def test_a_deflect_on_a_body_that_is_not_dynamic_still_counts_for_nothing():
-    body = mover((0, 5), (1, 1), (0, -8), ec.Slide(), ec.Dominance(1))
-    box((0, 0), (9, 1), ec.Deflect(1))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(body) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("own", "floor", "counts"),
-    [
-        (ec.Friction(4), ec.Friction(1), 2),
-        (ec.Friction(4), ec.Friction(1, "min"), 1),
-        (ec.Friction(4, "max"), ec.Friction(1, "min"), 4),
-        (ec.Friction(4), ec.Friction(0.5, "multiply"), 2),
-        (ec.Friction(4, "average"), ec.Friction(2), 3),
-        (ec.Friction(4, "geometric"), ec.Friction(1, "average"), 2),
-        (None, ec.Friction(0.5, "max"), 0.5),
-    ],
-)
-def test_which_friction_a_pair_has_by_a_rule(own, floor, counts):
-    box((0, -1), (500, 1), floor)
-    crate = mover((0, 1), (1, 1), (30, -4), ec.Slide(), *([] if own is None else [own]))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(crate)[0] == 30 - 4 * counts
-
-
 def test_a_rule_can_be_changed_between_steps():
     floor = box((0, -1), (500, 1), ec.Friction(1), ec.Restitution(0.5))
     crate = mover((0, 1), (1, 1), (30, -4), ec.Deflect(0.25), ec.Friction(4))
@@ -333,16 +161,6 @@ def test_a_rule_can_be_changed_between_steps():
 
 
 # A maximum speed -----------------------------------------------------------------------
-
-
-def test_a_maximum_speed_keeps_the_direction():
-    body = mover((0, 0), (1, 1), (30, 40), ec.MaxSpeed(5))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(body) == (3, 4)
-    assert position(body) == (3, 4)
 
 
 @pytest.mark.parametrize("most", [1e-300, 0.1, 600.0, 1e150, 5e-324])
@@ -383,17 +201,6 @@ def test_no_maximum_is_so_small_that_a_step_does_not_end():
     assert max(map(abs, velocity(body, 3))) <= 5e-324
 
 
-def test_a_body_that_was_hit_is_faster_only_within_the_step():
-    body = mover((0, 0), (1, 1), (0, 0), ec.Deflect(), ec.MaxSpeed(10))
-    mover((-4, 0), (1, 1), (40, 0), ec.Mass(math.inf))
-    ec.install()
-
-    esper.process(0.1)
-
-    assert velocity(body) == (10, 0)
-    assert position(body)[0] == pytest.approx(80 * 0.05)
-
-
 def test_what_a_lift_adds_is_not_limited():
     lift = mover((0, -1), (9, 1), (0, 20), ec.Carry())
     rider = mover((0, 1), (1, 1), (3, 0), ec.Slide(), ec.MaxSpeed(5))
@@ -424,40 +231,6 @@ def test_the_limit_holds_under_gravity():
 # Locked axes ---------------------------------------------------------------------------
 
 
-def test_a_sliding_door_moves_on_its_free_axis_only():
-    door = mover((0, 0), (1, 3), (0, 0), ec.Slide(), ec.LockedAxes(y=True))
-    mover((-6, 0), (1, 1), (8, 0), ec.Slide(), ec.Mass(3))
-    lump = mover((0, 9), (1, 1), (0, -8), ec.Slide(), ec.Mass(9))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(door) == (6, 0)
-    assert velocity(lump) == (0, 0)
-    assert position(lump)[1] == 4
-    assert position(door)[1] == 0
-
-
-def test_a_velocity_along_a_locked_axis_is_taken_when_the_step_begins():
-    body = mover((0, 0), (1, 1), (5, 7), ec.Slide(), ec.LockedAxes(y=True))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(body) == (5, 0)
-    assert position(body) == (5, 0)
-
-
-def test_a_ball_bounces_off_a_locked_body_as_off_a_wall():
-    mover((0, 0), (1, 1), (0, 0), ec.Deflect(), ec.LockedAxes(x=True, y=True))
-    ball = mover((8, 0), (1, 1), (-8, 0), ec.Deflect(), ec.Mass(1000))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(ball) == (8, 0)
-
-
 def test_a_lift_that_comes_against_a_locked_body_crushes_it():
     lift = mover((0, -4), (9, 1), (0, 8))
     locked = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(y=True))
@@ -469,73 +242,6 @@ def test_a_lift_that_comes_against_a_locked_body_crushes_it():
     assert space.collisions[0].solids == (lift, locked)
     assert space.collisions[0].impulse == 0
     assert position(locked) == (0, 0)
-
-
-def test_two_locked_bodies_of_which_one_grows_are_crushed():
-    mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True), ec.Growth(1, 0))
-    other = mover((2.5, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert answers(space) == [ec.Outcome.CRUSHED]
-    assert position(other) == (2.5, 0)
-
-
-def test_a_locked_axis_takes_no_friction_and_no_push():
-    box((0, -1), (50, 1), ec.Friction(1))
-    cart = mover((0, 1), (1, 1), (0, -4), ec.Slide(), ec.LockedAxes(x=True), ec.Friction(1))
-    mover((0, 5), (1, 1), (6, -8), ec.Slide(), ec.Friction(1))
-    pusher = mover((20, 5), (1, 1), (6, -8), ec.Push(), ec.LockedAxes(x=True))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(cart) == (0, 0)
-    assert position(cart)[0] == 0
-    assert velocity(pusher) == (0, 0)
-
-
-@pytest.mark.parametrize("first_locked", [False, True])
-def test_two_that_stop_each_other_take_the_velocity_of_the_one_that_is_locked(first_locked):
-    locks = [ec.LockedAxes(y=True)]
-    one = mover((0, 0), (1, 2), (4, 0), ec.Stop(), *(locks if first_locked else []))
-    other = mover((4, 0), (1, 2), (0, 2), ec.Stop(), *([] if first_locked else locks))
-    if not first_locked:
-        set_velocity(one, (4, 2))
-        set_velocity(other, (0, 0))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(one) == velocity(other) == (2, 0)
-
-
-def test_in_3d_friction_acts_along_the_free_axis():
-    box((0, -1, 0), (500, 1, 500))
-    sled = mover(
-        (0, 1, 0), (1, 1, 1), (30, -4, 40), ec.Slide(), ec.Friction(1), ec.LockedAxes(z=True)
-    )
-    ec.install(dim=3)
-
-    esper.process(1.0)
-
-    assert velocity(sled, 3) == (26, 0, 0)
-
-
-def test_two_that_rub_with_one_axis_of_each_locked():
-    lower = mover(
-        (0, 0, 0), (9, 1, 9), (0, 0, 6), ec.Slide(), ec.Friction(9), ec.LockedAxes(x=True)
-    )
-    upper = mover(
-        (0, 3, 0), (1, 1, 1), (8, -4, 0), ec.Slide(), ec.Friction(9), ec.LockedAxes(z=True)
-    )
-    ec.install(dim=3)
-
-    esper.process(1.0)
-
-    assert velocity(lower, 3) == (0, -2, 0)
-    assert velocity(upper, 3) == (0, -2, 0)
 
 
 def test_a_locked_rider_is_not_carried_along_that_axis():
@@ -770,56 +476,8 @@ def test_explain_says_who_gives_way():
     assert f"entity {player} has LockedAxes: along y it never moves" in text
 
 
-@pytest.mark.parametrize("response", [ec.Push, ec.Stop, ec.Slide])
-def test_a_partner_that_is_locked_along_the_normal_adds_no_energy(response):
-    ec.install()
-    first = mover((0, 0), (1, 1), (10, 1), response(), ec.Friction(1.0))
-    second = mover((4, 0), (1, 20), (0, 13), ec.Slide(), ec.LockedAxes(x=True))
-
-    esper.process(0.5)
-
-    energy = sum(speed**2 for body in (first, second) for speed in velocity(body))
-    assert energy <= (100 + 1 + 169) * (1 + 2**-50)
-    if response is ec.Slide:  # friction passes momentum on along the free axis
-        assert velocity(first) == (0, 7)
-        assert velocity(second) == (0, 7)
-
-
 def person(centre, half):
     return mover(centre, half, (0,) * len(half), ec.Slide(), ec.Dominance(1, blocks=True))
-
-
-@pytest.mark.parametrize("fps", [30, 60, 144])
-@pytest.mark.parametrize("way", [1, -1])
-@pytest.mark.parametrize("latest_first", [False, True])
-@pytest.mark.parametrize(
-    ("people", "crates", "ends"),
-    [
-        ([(0, 8), (5, 0)], [], [3, 5]),  # one walks into another, who stands
-        ([(0, 8), (10, -8)], [], [4, 6]),  # they run into each other
-        ([(0, 8), (5, 4)], [], [7, 9]),  # one catches up
-        ([(0, 8), (4, 0), (8, -4)], [], [2, 4, 6]),  # a row, from both ends
-        ([(0, 8), (9, 0)], [4], [5, 9]),  # with a crate between them
-        ([(0, 12), (20, -12)], [8, 12], [7, 13]),  # with two
-    ],
-)
-def test_people_who_block_stop_at_each_other_and_push_nobody(
-    fps, way, latest_first, people, crates, ends
-):
-    order = reversed(people) if latest_first else people
-    found = {x: person((way * x, 0), (1, 1)) for x, _ in order}
-    for x in crates:
-        mover((way * x, 0), (1, 1), (0, 0), ec.Slide())
-    space = ec.install()
-
-    for frame in range(fps):
-        if frame == fps // 2:
-            space.restore(space.snapshot())
-        for x, speed in people:
-            set_velocity(found[x], (way * speed, 0))
-        esper.process(1 / fps)
-
-    assert [way * position(found[x])[0] for x, _ in people] == pytest.approx(ends)
 
 
 def test_people_who_block_stand_on_each_other_and_a_lift_pushes_them():
@@ -850,18 +508,6 @@ def test_one_who_blocks_outweighs_the_others_of_its_level():
     assert f"only entity {crate} gives way" in str(space.explain(person, crate))
     esper.component_for_entity(crate, ec.Dominance).blocks = 1
     assert "they stop at each other, and neither pushes" in str(space.explain(person, crate))
-
-
-def test_people_with_a_restitution_bounce_off_each_other_as_off_walls():
-    one, other, still = (
-        mover((x, 0), (1, 1), (v, 0), ec.Deflect(0.5), ec.Dominance(1, blocks=True), ec.Mass(mass))
-        for x, v, mass in ((0, 8, 1), (10, -4, 100), (14, 0, 1))
-    )
-    ec.install()
-
-    esper.process(1.0)
-
-    assert [velocity(each) for each in (one, other, still)] == [(-4, 0), (2, 0), (0, 0)]
 
 
 @pytest.mark.parametrize(

@@ -43,32 +43,6 @@ def test_categories_masks_and_groups_against_the_rule_in_full():
     assert 0 < sum(wanted.values()) < len(wanted)
 
 
-def test_a_highest_category_and_a_largest_group_count():
-    top = 1 << 31
-    stopped = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter(top, top, 0))
-    box((5, 0), (1, 1), ec.Filter(top, top))
-    passing = mover((0, 10), (1, 1), (10, 0), ec.Slide(), ec.Filter(group=-(2**31) + 1))
-    box((5, 10), (1, 1), ec.Filter(group=-(2**31) + 1))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert position(stopped) == (3, 0)
-    assert position(passing) == (10, 10)
-
-
-def test_what_is_as_air_is_neither_crossed_nor_touched():
-    mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter(2, 2))
-    box((5, 0), (1, 1), ec.Sensor(), ec.Filter(1, 1))
-    box((11, 2), (1, 1), ec.Filter(1, 1))  # it ends flush with it
-    space = ec.install()
-
-    for _ in range(3):
-        esper.process(0.5)
-        assert (len(space.collisions), len(space.contact_array)) == (0, 0)
-    assert space.stats.pairs == 0
-
-
 @pytest.mark.parametrize("who", ["crate", "floor"])
 @pytest.mark.parametrize("how", ["set", "replace", "add", "remove"])
 def test_a_change_counts_from_the_next_step_and_ends_the_contact(who, how):
@@ -199,19 +173,6 @@ def test_a_filter_that_changes_beside_a_snapshot(when, how, elsewhere):
     other.restore(data)
     assert go_on(other) == wanted
     assert wall
-
-
-def test_a_body_that_is_let_pass_meets_nobody_it_turned_to_in_mid_step():
-    ghost = box((-6, 0), (1, 1), ec.Filter(2, 2))
-    wall = box((6, 0), (1, 1))
-    ball = mover((0, 0), (1, 1), (20, 0), ec.Deflect())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [(e.first, e.second) for e in space.collisions] == [(wall, ball)]
-    assert position(ball) == (-12, 0)  # 4 there, 16 back, through the ghost
-    assert ghost
 
 
 class Ally:

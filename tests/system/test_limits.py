@@ -49,20 +49,6 @@ def room(implementation, monkeypatch):
 # The pair limit ------------------------------------------------------------------------
 
 
-def test_a_pair_that_comes_to_its_limit_is_held_where_it_is():
-    ball, right, left = between_walls()
-    space = ec.install(ec.Space(pair_limit=2))
-
-    esper.process(1.0)
-
-    # Two bounces at each wall; the third impact of the right one is left to the next step.
-    assert [hit.other(ball) for hit in space.collisions] == [right, left, right, left]
-    assert position(ball) == (1, 0)
-    assert velocity(ball) == (100, 0)
-    assert space.stats.pair_limit_hits == space.stats.held == 1
-    assert space.stats.sweep_limit_hits == space.stats.waiting == 0
-
-
 def test_a_ball_that_bounces_too_often_goes_on_with_its_speed_in_the_next_step():
     ball, right, left = between_walls(speed=1e4)
     space = ec.install()
@@ -78,49 +64,6 @@ def test_a_ball_that_bounces_too_often_goes_on_with_its_speed_in_the_next_step()
 
     assert space.stats.held == 0
     assert abs(position(ball)[0]) > 9_000
-
-
-def test_an_impact_that_a_limit_puts_off_is_reported_in_the_next_step():
-    ball, right, left = between_walls()
-    space = ec.install(ec.Space(pair_limit=1))
-    hits = []
-
-    for _ in range(3):
-        esper.process(1.0)
-        hits += [(hit.other(ball), hit.time) for hit in space.collisions]
-
-    # It comes to the right wall at 0.05, and there or at the left one begins each other step.
-    assert hits == [(right, 0.01), (left, 0.03), (right, 0.0), (left, 0.02)] * 1 + [
-        (right, 0.0),
-        (left, 0.02),
-    ]
-
-
-def test_a_limit_affects_nobody_elsewhere():
-    between_walls(speed=1e4)
-    ball, _, _ = between_walls(speed=10.0, y=50)
-    space = ec.install()
-
-    for _ in range(20):
-        esper.process(0.25)
-
-        assert space.stats.held == 1
-        assert abs(velocity(ball)[0]) == 10.0
-    assert position(ball) == (0.0, 50.0)  # 50 units back and forth
-
-
-def test_bodies_that_are_held_stop_growing_and_grow_on():
-    ball, _, _ = between_walls()
-    esper.add_component(ball, ec.Growth(0.0, 1.0))
-    ec.install(ec.Space(pair_limit=1))
-
-    esper.process(1.0)
-    height = esper.component_for_entity(ball, ec.Extents).y
-
-    assert 1.0 < height < 1.1
-    assert esper.component_for_entity(ball, ec.Growth).y == 1.0
-    esper.process(1.0)
-    assert esper.component_for_entity(ball, ec.Extents).y > height
 
 
 def test_a_pair_limit_of_zero_is_refused():
@@ -194,33 +137,6 @@ def test_a_response_sees_and_sets_the_velocity_that_a_held_body_keeps(gravity):
 
 
 # Held bodies and those that move -------------------------------------------------------
-
-
-def test_a_lift_takes_held_bodies_along_and_they_keep_their_velocities():
-    ball, _, _ = between_walls()
-    upper, _, _ = between_walls(y=3)
-    lift = mover((0, -4), (2, 1), (0, 4))
-    ec.install(ec.Space(pair_limit=2))
-
-    esper.process(1.0)
-
-    assert position(lift) == (0, 0)
-    assert position(ball)[1] == 2
-    assert position(upper)[1] == 4
-    assert velocity(ball) == velocity(upper) == (100, 0)
-
-
-def test_a_lift_takes_held_bodies_along_that_a_free_one_is_between():
-    ball, _, _ = between_walls()
-    plate = mover((0, 2.5), (0.5, 0.5), (0, 0), ec.Slide())
-    upper, _, _ = between_walls(y=4)
-    lift = mover((0, -4), (2, 1), (0, 4))
-    space = ec.install(ec.Space(pair_limit=2))
-
-    esper.process(1.0)
-
-    assert space.stats.held == 2
-    assert [position(body)[1] for body in (lift, ball, plate, upper)] == [0, 2, 3.5, 5]
 
 
 def test_a_lift_crushes_a_held_body_against_a_ceiling():

@@ -25,58 +25,6 @@ def along(k, sign, dim, value, other=0.0):
     return tuple(vector)
 
 
-@pytest.mark.parametrize(("k", "sign", "dim"), AXES)
-@pytest.mark.parametrize("lower_id", ["platform", "body"])
-def test_solid_against_its_normal_and_open_from_everywhere_else(k, sign, dim, lower_id):
-    half = (5.0,) * dim
-
-    def make(which, n):
-        far = [0.0] * dim
-        far[(k + 1) % dim] = 100.0 * n
-        if which == "platform":
-            platform = [x + 0.0 for x in far]
-            return box(platform, half, ec.OneWay(along(k, sign, dim, 1)))
-        start = [a + b for a, b in zip(far, starts[n], strict=True)]
-        return mover(start, (1.0,) * dim, ways[n], ec.Slide())
-
-    starts = [
-        along(k, sign, dim, 20),  # from the free side
-        along(k, sign, dim, -20),  # from behind
-        along(k, sign, dim, 0, -20),  # from a side
-        along(k, sign, dim, 3),  # from within
-        along(k, sign, dim, 5.999),  # not quite out
-        along(k, sign, dim, 6),  # flush
-    ]
-    ways = [
-        along(k, sign, dim, -40),
-        along(k, sign, dim, 40),
-        along(k, sign, dim, 0, 40),
-        along(k, sign, dim, -40),
-        along(k, sign, dim, -40),
-        along(k, sign, dim, -40),
-    ]
-    bodies = []
-    for n in range(len(ways)):
-        order = ("platform", "body") if lower_id == "platform" else ("body", "platform")
-        bodies.append({which: make(which, n) for which in order}["body"])
-    space = ec.install(dim=dim)
-
-    esper.process(1.0)
-
-    ends = [position(body, dim)[k] * sign for body in bodies]
-    assert ends[0] == 6
-    assert ends[1] == 20
-    assert position(bodies[2], dim)[(k + 1) % dim] == 220
-    assert ends[3:] == [-37, pytest.approx(-34.001), 6]
-    hit = {entity for event in space.collisions for entity in (event.first, event.second)}
-    assert hit & set(bodies) == {bodies[0], bodies[5]}
-    for event in space.collisions:
-        body = bodies[0] if bodies[0] in (event.first, event.second) else bodies[5]
-        assert event.normal_for(body) == along(k, sign, dim, 1)
-    touching = {e for c in space.contacts() for e in (c.first, c.second)}
-    assert touching & set(bodies) == {bodies[0], bodies[5]}
-
-
 @pytest.mark.parametrize("speed", [100.0, 500.0, 5e5])
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 7, 1.0])
 def test_a_jump_through_from_below_lands_on_top(speed, dt):
@@ -113,44 +61,6 @@ def test_walking_over_platforms_side_by_side_never_snags_nor_falls(phase):
         assert position(walker)[1] == 1
 
 
-def test_over_the_very_corner_it_lands():
-    bodies = []
-    for n, (x, way) in enumerate([(-16, (20, -20)), (-26, (40, -20)), (-11, (10, -20))]):
-        box((100 * n, 0), (5, 1), ec.OneWay(UP))
-        bodies.append(mover((100 * n + x, 12), (1, 1), way, ec.Slide()))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [position(body)[1] for body in bodies] == [2] * 3
-    assert [e.normal_for(e.second) for e in space.collisions] == [(0, 1)] * 3
-
-
-@pytest.mark.parametrize("below", [1e-6, 0.5, 8.0])
-def test_who_comes_below_the_corner_passes_though_it_was_above_before(below):
-    box((0, 0), (5, 1), ec.OneWay(UP))
-    box((200, 0), (5, 1), ec.OneWay(UP))
-    bodies = [
-        mover((-16, 12 - below), (1, 1), (20, -20), ec.Slide()),
-        mover((200 + 6 + 40, 12 - below), (1, 1), (-80, -20), ec.Slide()),
-    ]
-    space = ec.install()
-    esper.process(1.0)
-
-    assert len(space.collisions) == 0
-    assert [position(body)[1] for body in bodies] == [pytest.approx(-8 - below)] * 2
-
-
-def test_over_a_corner_of_two_with_sides_at_right_angles_they_pass():
-    mover((0, 0), (5, 1), (0, 0), ec.Slide(), ec.OneWay(UP))
-    body = mover((16, 12), (1, 1), (-20, -20), ec.Slide(), ec.OneWay((-1, 0)))
-    space = ec.install()
-    esper.process(1.0)
-
-    assert position(body) == (-4, -8)
-    assert len(space.collisions) == 0
-
-
 @pytest.mark.parametrize("place", [(6, 0), (-6, 0.5), (0, -2), (3, -2)])
 def test_what_touches_another_side_is_in_no_contact(place):
     box((0, 0), (5, 1), ec.OneWay(UP))
@@ -173,35 +83,6 @@ def test_a_platform_that_turns_round_under_one_who_sleeps_on_it():
     esper.component_for_entity(platform, ec.OneWay).normal = (0, -1)
     esper.process(0.1)
     assert space.contacts(sleeper) == []
-
-
-def test_a_lift_with_one_way_lets_up_and_takes_along():
-    lift = mover((0, 0), (5, 1), (0, 10), ec.OneWay(UP))
-    below = mover((3, -10), (1, 1), (0, 40), ec.Slide())  # overtakes it
-    rider = mover((-3, 2), (1, 1), (0, 0), ec.Slide())
-    ec.install()
-
-    for _ in range(10):
-        esper.process(0.1)
-
-    assert gaps(rider, lift)[1] == 0
-    assert velocity(rider) == (0, 10)
-    assert position(below) == (3, 30)
-    set_velocity(below, 0, -60)
-    esper.process(1.0)
-    assert gaps(below, lift)[1] == 0
-
-
-def test_a_platform_that_rises_through_what_is_beside_it_takes_nothing_along():
-    mover((0, -10), (5, 1), (0, 20), ec.OneWay(UP))
-    inside = mover((4, -10.5), (1, 1), (0, 0), ec.Slide())  # its top is not above that face
-    above = mover((-4, 2), (1, 1), (0, 0), ec.Slide())
-    ec.install()
-
-    esper.process(1.0)
-
-    assert position(inside) == (4, -10.5)
-    assert position(above) == (-4, 12)
 
 
 class TestDropThrough:
@@ -348,31 +229,6 @@ class TestDropThrough:
         assert [c.kind for c in self.space.contacts(self.crate)] == [ec.ContactKind.CROSSING]
         self.steps(60)
         assert self.ledger.open == set()
-
-
-def test_two_platforms_that_face_each_other_hold_and_others_pass():
-    low = mover((0, -2), (5, 1), (0, 0), ec.Slide(), ec.OneWay(UP), ec.LockedAxes(y=True))
-    facing = mover((0, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay((0, -1)))
-    away = mover((3, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay(UP))
-    ec.install()
-
-    esper.process(1.0)
-
-    assert position(facing) == (0, 0)
-    assert position(away) == (3, -6)
-    assert low
-
-
-def test_a_sensor_crosses_a_platform_from_all_sides():
-    platform = box((0, 0), (5, 1), ec.OneWay(UP))
-    sensor = mover((0, 10), (1, 1), (0, -20), ec.Sensor())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert position(sensor) == (0, -10)
-    assert [e.outcome for e in space.collisions] == [ec.Outcome.CROSSED]
-    assert platform
 
 
 @pytest.mark.parametrize(("field", "value"), [("x", 1.0), ("y", 0.5), ("y", math.nan), ("y", 0.0)])

@@ -142,61 +142,6 @@ def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
         esper.delete_world(world)
 
 
-def test_a_box_that_lands_on_two_tiles_is_resolved_on_the_left_one_whatever_their_ids():
-    for left_first in (True, False):
-        with another_world(f"landing {left_first}"):
-            tiles = {x: esper.create_entity(ec.Position(x, -1), ec.Extents(1, 1))
-                     for x in ((-1, 1) if left_first else (1, -1))}  # fmt: skip
-            esper.create_entity(
-                ec.Position(0, 3), ec.Extents(0.5, 0.5), ec.Velocity(0, -50), ec.Slide()
-            )
-            space = ec.install()
-
-            esper.process(0.1)
-
-            told = [(min(event.first, event.second), event.outcome) for event in space.collisions]
-            assert told == [
-                (tiles[-1], ec.Outcome.RESOLVED),
-                (tiles[1], ec.Outcome.STOPPED_ALREADY),
-            ]
-
-
-def test_a_box_flush_between_two_others_is_parted_from_the_same_one_in_any_order():
-    #
-    #   +-----+
-    #   | <-1 +-----+
-    #   +-----+ <-3 |-----+     4 and its neighbours, 5 below and the static 6 beside it,
-    #   | 0-> +-----+  4  |     press 2 and 3 on 0
-    #   +-----+  2  |-----+
-    #         +-----+
-    #
-    boxes = [
-        ((0, -0.5), 1, 1),
-        ((0, 0.5), -1, 1),
-        ((1, -1), 0, 1e6),
-        ((1, 0), -1, 1),
-        ((2, -0.75), 0, 1e6),
-        ((3, -1.25), -1, 1),
-    ]
-
-    def end(order: list[int]) -> list:
-        with another_world("flush between two"):
-            bodies = {}
-            for i in order:
-                if i == len(boxes):
-                    esper.create_entity(ec.Position(3, -0.25), ec.Extents(0.5, 0.5))
-                    continue
-                centre, speed, mass = boxes[i]
-                bodies[i] = ec.Position(*centre), ec.Velocity(speed, 0)
-                esper.create_entity(*bodies[i], ec.Extents(0.5, 0.5), ec.Slide(), ec.Mass(mass))
-            ec.install()
-            for _ in range(3):
-                esper.process(1e-6)
-        return [(place.xy, velocity.xy) for _, (place, velocity) in sorted(bodies.items())]
-
-    assert end([4, 2, 1, 0, 5, 3, 6]) == end(list(range(7)))
-
-
 def test_characters_on_each_other_do_the_same_in_any_order():
     def play(order: list[int], seed: int) -> list:
         with another_world("characters on each other"):

@@ -44,43 +44,6 @@ def test_all_impacts_in_one_step(ratio, digits):
     assert len(space.collisions) == 0
 
 
-def short_steps():
-    """Yield steps none of which has 64 impacts of a pair.
-
-    The turn is at 1.5 seconds; the last impact of some ratios is a late one.
-    """
-    clock = 0.0
-    while clock < 9.0:
-        dt = 8e-5 if abs(clock - 1.5) < 0.03 else 0.01
-        clock += dt
-        yield dt
-
-
-@pytest.mark.slow_in_python
-@pytest.mark.parametrize(
-    ("ratio", "digits"),
-    [
-        DIGITS[2],
-        *[pytest.param(*row, marks=pytest.mark.long) for row in (DIGITS[0], DIGITS[1], DIGITS[3])],
-    ],
-)
-def test_in_short_steps_with_the_default_limits(ratio, digits):
-    boxes = pi_boxes(ratio)
-    space = ec.install()
-
-    n_impacts = 0
-    most = 0
-    for dt in short_steps():
-        esper.process(dt)
-        n_impacts += len(space.collision_array)
-        most = max(most, len(space.collision_array))
-        assert space.stats.held == 0
-
-    assert most <= 96
-    assert n_impacts == digits
-    check_the_end(*boxes, ratio)
-
-
 def test_the_default_limits_are_reached_safely_in_one_step():
     # 3141 impacts do not fit: the two are held, and keep their velocities.
     wall, small, large = pi_boxes(1_000_000)

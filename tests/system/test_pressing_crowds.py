@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests import packed, plain
 from tests.pressing import HALF, SCENES, Crowd, one_against_many, rows, swarm
-from tests.scenes import SLOP, box, mover, pairs_inside, position, velocity
+from tests.scenes import SLOP, mover, pairs_inside
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -192,25 +192,6 @@ def test_a_crowd_keeps_its_momentum(implementation):
     assert after == pytest.approx(before, abs=1e-10)
 
 
-@pytest.mark.parametrize("way", [1, -1])
-def test_members_of_a_lasting_cluster_pass_their_share_of_its_momentum_to_a_wall(way):
-    # B merges for the second time when it meets C, so B and C last: path 8, shared velocity 6.
-    #
-    #   +---+     +---+   +---+     +---+
-    #   | A | 16> | B |   | C |     |###|
-    #   +---+     +---+   +---+     +---+
-    #
-    for x, speed, mass in ((0, 16, 3), (4, 0, 3), (8, 0, 1)):
-        mover((way * x, 0), (1, 1), (way * speed, 0), ec.Slide(), ec.Mass(mass))
-    box((way * 12, 0), (1, 1))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    impulses = [(hit.first, hit.second, hit.impulse) for hit in space.collisions]
-    assert impulses == [(1, 2, 24), (2, 3, 6), (3, 4, 6), (2, 3, 18), (1, 2, 24)]
-
-
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("kinds", ["that keep momentum", "all"])
 def test_a_mixed_crowd_wins_no_energy(kinds, implementation):
@@ -275,18 +256,3 @@ def test_pairs_of_bodies_in_one_place_are_looked_at_once_and_not_four_times(monk
 
     assert space.stats.skipped == n * (n - 1) // 2
     assert n_looks <= space.stats.skipped  # those that show that there is no room
-
-
-@pytest.mark.parametrize("way", [1, -1])
-def test_of_two_equal_clusters_that_merge_again_the_slower_keeps_its_path(way):
-    # The first two go on at 8 from x = 2 and 4.  The second stops at the third one, which is
-    # slower, and so does the first at them.  All share the momentum in the end.
-    row = [
-        mover((way * x, 0), (1, 1), (way * v, 0), ec.Slide()) for x, v in ((0, 16), (4, 0), (8, 0))
-    ]
-    ec.install()
-
-    esper.process(1.0)
-
-    assert [position(each) for each in row] == [(way * x, 0) for x in (4, 6, 8)]
-    assert [velocity(each)[0] for each in row] == pytest.approx([way * 16 / 3] * 3, rel=1e-15)

@@ -162,27 +162,6 @@ def test_a_response_that_moves_its_body_into_a_sensor():
     assert [(e.other(ball), e.time) for e in space.contacts_ended] == [(wall, 0.75)]
 
 
-def test_a_ball_that_turns_at_the_instant_at_which_it_would_leave_a_sensor():
-    #
-    #        +--sensor--+
-    #   ball | -> [  ]  |  [  ]|wall     its left face is at the sensor's right one
-    #        +----------+              when its right face is at the wall
-    #
-    ball = mover((0.0, 0.0), (1.0, 1.0), (8.0, 0.0), ec.Deflect())
-    wall = box((6.0, 0.0), (1.0, 5.0))
-    sensor = box((0.0, 0.0), (3.0, 3.0), ec.Sensor())
-    space = ec.install()
-
-    esper.process(0.0)
-    assert [event.other(ball) for event in space.contacts_began] == [sensor]
-    esper.process(1.0)
-
-    assert [(hit.other(ball), hit.time) for hit in space.collisions] == [(wall, 0.5)]
-    assert position(ball) == (0.0, 0.0)
-    assert [event.other(ball) for event in space.contacts_ended] == [wall]
-    assert [contact.other(sensor) for contact in space.contacts(sensor)] == [ball]
-
-
 def test_a_body_in_a_squeeze_that_its_game_does_not_answer_is_crushed_not_forced():
     left = mover((-3.0, 0.0), (1.0, 5.0), (1.0, 0.0))
     right = mover((3.0, 0.0), (1.0, 5.0), (-1.0, 0.0))
@@ -494,20 +473,3 @@ def test_a_row_that_presses_on_a_wall_stays_awake_beside_one_that_the_game_resol
 
     assert space.stats.asleep == 0
     assert position(guest) == (12.0, 0.0)
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_contacts_that_close_along_several_axes_at_once_are_of_one_round(dim):
-    # One body is hit along all axes at once, and is flush with another box along each.
-    def along(axis, number):
-        return [number if k == axis else 0.0 for k in range(dim)]
-
-    half = [1.0] * dim
-    middle = mover(along(0, 0.0), half, along(0, 0.0), ec.Slide())
-    behind = [mover(along(k, -2.0), half, along(k, 1.0), ec.Slide()) for k in range(dim)]
-    ahead = [mover(along(k, 2.0), half, along(k, 0.0), ec.Slide()) for k in range(dim)]
-    space = ec.install(dim=dim)
-
-    esper.process(0.1)
-    met = [hit.second for hit in space.collisions if hit.first == middle]
-    assert met == behind + ahead

@@ -161,38 +161,6 @@ def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, volume):
 
 
 @pytest.mark.usefixtures("implementation")
-@pytest.mark.parametrize("speed", [2, 4, 8, -2, -4, -8])  # to the left the corner has the lower id
-def test_a_landing_aimed_exactly_at_a_seam_in_whole_numbers(speed):
-    # Everything is exact, so the face impact and the corner impact have one time.
-    tiles = [box((2 * i + 1, -1), (1, 1)) for i in range(8)]
-    runner = mover((3 - speed / 2, 3), (1, 1), (speed, -4), ec.Slide())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert velocity(runner) == (speed, 0)
-    assert position(runner) == (3 + speed / 2, 1)
-    assert [(hit.time, hit.other(runner), hit.outcome) for hit in space.collisions] == [
-        (0.5, tiles[1], ec.Outcome.RESOLVED)
-    ]
-
-
-@pytest.mark.usefixtures("implementation")
-def test_a_box_that_lands_on_two_tiles_is_resolved_once():
-    left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
-    runner = mover((0, 3), (1, 1), (0.5, -4), ec.Slide())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [(hit.other(runner), hit.outcome) for hit in space.collisions] == [
-        (left, ec.Outcome.RESOLVED),
-        (right, ec.Outcome.STOPPED_ALREADY),
-    ]
-    assert sorted(event.other(runner) for event in space.contacts_began) == [left, right]
-
-
-@pytest.mark.usefixtures("implementation")
 @pytest.mark.parametrize("step", [0.25, 0.01, 1e-6])
 def test_a_real_step_does_catch(step):
     # A tile that is higher by more than rounding is a wall.

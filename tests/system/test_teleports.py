@@ -11,6 +11,21 @@ from tests.scenes import box, half, mover, of, position, set_velocity, velocity
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
+def test_contacts_end_and_begin():
+    first = box((0, -1), (5, 1))
+    second = box((100, -1), (5, 1))
+    crate = mover((0, 1), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    of(crate, ec.Position).set(100, 1)
+    esper.process(1 / 60)
+
+    ended = [(event.other(crate), event.reason) for event in space.contacts_ended]
+    assert ended == [(first, ec.EndReason.TELEPORTED)]
+    assert [event.other(crate) for event in space.contacts_began] == [second]
+
+
 @pytest.mark.parametrize("write", ["set", "attributes", "replace", "teleport", "set_positions"])
 def test_every_way_to_write_a_position(write):
     runner = mover((0, 0), (1, 1), (1, 0), ec.Stop())

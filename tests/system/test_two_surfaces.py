@@ -8,7 +8,6 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import box, mover, position, velocity
-from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -30,48 +29,6 @@ def lay(dim, k, sign, *special, order=1):
     floors = [(-60, 50, []), (0, 10, [*special]), (60, 50, [])][::order]
     for across, half, parts in floors:
         box(vector(dim, k, -10 * sign, across), vector(dim, k, 10, half, 30), *parts)
-
-
-@pytest.mark.parametrize(("dim", "k", "sign"), AXES)
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("rate", [60, *further(30, 144)])
-def test_at_its_edges_a_trampoline_throws_as_in_its_middle(dim, k, sign, order, rate):
-    after = []
-    for across in (-17, -10, 0, 10, 17):
-        esper.clear_database()
-        lay(dim, k, sign, ec.Restitution(0.8), order=order)
-        body = mover(
-            vector(dim, k, 60 * sign, across), (8,) * dim, vector(dim, k, -300 * sign), ec.Slide()
-        )
-        ec.install(dim=dim)
-        for _ in range(rate // 2):
-            esper.process(1 / rate)
-        after.append(velocity(body, dim)[k] * sign)
-
-    assert after == pytest.approx([240] * 5)
-
-
-def test_flush_beside_a_trampoline_it_does_not_throw():
-    lay(2, 1, 1, ec.Restitution(0.8))
-    body = mover((18, 60), (8, 8), (0, -300), ec.Slide())  # its left side ends at the edge
-    ec.install()
-    for _ in range(30):
-        esper.process(1 / 60)
-
-    assert velocity(body) == (0, 0)
-
-
-def test_of_two_crates_it_lands_on_neither_is_a_wall():
-    for x in (-8, 8):
-        mover((x, 8), (8, 8), (0, 0), ec.Slide(), *([ec.Restitution(0.8)] if x > 0 else []))
-    box((0, -10), (100, 10))
-    body = mover((0, 60), (6, 8), (0, -300), ec.Slide())
-    space = ec.install()
-    for _ in range(30):
-        esper.process(1 / 60)
-        space.check()
-
-    assert velocity(body)[1] >= 0
 
 
 @pytest.mark.parametrize("how", ["function", "system"])

@@ -123,23 +123,6 @@ def test_a_crossing_that_began_in_the_step_of_a_deletion_never_ended():
     ]
 
 
-def test_the_second_tile_of_a_landing_was_told_another_story():
-    left, right = body(-1, 0), body(1, 0)
-    box = body(0, 6, ec.Velocity(0, -10), ec.Slide())
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert [e.outcome for e in space.collisions] == [
-        ec.Outcome.RESOLVED,
-        ec.Outcome.STOPPED_ALREADY,
-    ]
-    assert [(e.first, e.second) for e in space.collisions] == [(left, box), (right, box)]
-    assert [e.velocity_second for e in space.collisions] == [(0, -10), (0, -10)]
-    assert [e.closing_speed for e in space.collisions] == [10, 10]
-    assert [e.time for e in space.contacts_began] == [0.4, 0.4]
-
-
 @pytest.mark.parametrize("value", [10**400, "7", None])
 def test_what_is_no_number_was_refused_without_a_name(value):
     entity = body(0, 0, ec.Velocity(1, 0))
@@ -249,22 +232,6 @@ def test_a_shrinking_body_without_size_went_on_shrinking():
 
     assert of(entity, ec.Growth).xy == (0.0, -1.0)
     assert of(entity, ec.Extents).xy == (0.0, 0.5)
-
-
-def test_a_stop_body_between_two_partners_took_the_bounce_from_everybody():
-    lift = body(0, 0, ec.Velocity(5, 1), half=(5, 1))
-    body(4, 10, half=(1, 20))
-    crate = body(1.5, 2, ec.Velocity(5, 0), ec.Stop())
-    balls = [body(100 + 5 * i, 3, ec.Velocity(0, -9), ec.Deflect()) for i in range(50)]
-    body(200, 0, half=(150, 1))
-    space = ec.install()
-
-    esper.process(1.0)
-
-    assert space.stats.sweep_limit_hits == 0
-    assert {of(ball, ec.Velocity).y for ball in balls} == {9.0}
-    assert of(crate, ec.Velocity).xy == (0.0, 1.0)  # up with the lift, along the wall
-    assert of(crate, ec.Position).xy == (2.0, of(lift, ec.Position).y + 2)
 
 
 @pytest.mark.slow_in_python
