@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 
@@ -111,67 +110,7 @@ def test_gravity_and_the_same_acceleration_of_each_body_have_the_same_bits(
     assert logs[0] == logs[2]
 
 
-def test_turned_scene_ends_turned(world, implementation):
-    ends = []
-    for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-        with another_world(f"{world} {x} {y}"):
-            esper.create_entity(ec.Position(-20 * x, -20 * y), ec.Extents(20, 20), ec.Friction(0.5))
-            for n in range(3):
-                place = x * (4 + 9 * n) + y * n, y * (4 + 9 * n) + x * n
-                pull = ec.Acceleration(-300 * x + 40 * y, -300 * y + 40 * x)
-                mover(place, (4, 4), (8 * y, 8 * x), ec.Slide(), ec.Friction(0.5), pull)
-            ec.install(up=(x, y))
-            steps(100)
-            found = [position(each) for each, _ in esper.get_component(ec.Velocity)]
-            ends.append([(a * x + b * y, a * y + b * x) for a, b in found])
-
-    for end in ends[1:]:
-        assert sum(end, ()) == pytest.approx(sum(ends[0], ()), rel=1e-12)
-
-
-def test_order_of_creation_decides_nothing(world, implementation):
-    ends = []
-    for order in itertools.islice(itertools.permutations(range(5)), 0, 120, 17):
-        with another_world(f"{world} {order}"):
-            space = ec.install(gravity=(0, -100))
-            box((0, -5), (99, 5))
-            box((0, 45), (99, 5))
-            made = {}
-            for n in order:
-                pull = ec.Acceleration(30 * (n - 2), 400 if n % 2 else -50)
-                made[n] = mover((5 * n, 10 + n), (3, 3), (0, 0), ec.Deflect(0.3), pull)
-            steps(120)
-            space.check()
-            ends.append([(position(made[n]), velocity(made[n])) for n in range(5)])
-
-    assert all(end == ends[0] for end in ends)
-
-
 # -- paths --
-
-
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("gravity", [None, (0, -900)])
-def test_path_is_the_parabola_for_any_dt(gravity, rate, world, implementation):
-    ec.install(gravity=gravity)
-    body = mover((5, 2), (1, 1), (3, 100), ec.Slide(), ec.Acceleration(40, 300))
-    fall = 300 if gravity is None else -600
-
-    steps(rate, 1 / rate)
-
-    assert position(body) == pytest.approx((5 + 3 + 20, 2 + 100 + fall / 2), rel=1e-12)
-    assert velocity(body) == pytest.approx((43, 100 + fall), rel=1e-12)
-
-
-def test_path_is_the_parabola_in_uneven_steps_and_in_3d(world, implementation):
-    ec.install(dim=3)
-    body = mover((0, 0, 0), (1, 1, 1), (1, 2, 3), ec.Slide(), ec.Acceleration(8, -16, 24))
-
-    for dt in (1 / 16, 1 / 128, 1 / 4, 1 / 64, 1 / 2, 21 / 128):
-        esper.process(dt)
-
-    assert position(body, 3) == (1 + 4, 2 - 8, 3 + 12)
-    assert velocity(body, 3) == (9, -14, 27)
 
 
 def test_change_between_steps_acts_from_the_next_step_on(world, implementation):
@@ -201,15 +140,6 @@ def test_teleport_keeps_the_acceleration(world, implementation):
 
     assert velocity(body) == (32, 0)
     assert position(body) == (100 + 16 / 4 + 64 / 32, 50)
-
-
-def test_damped_body_has_the_final_speed_of_its_acceleration(world, implementation):
-    ec.install()
-    body = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Acceleration(90, 0), ec.Damping(3))
-
-    steps(600)
-
-    assert velocity(body) == pytest.approx((30, 0))
 
 
 def test_locked_axis_has_no_pull(world, implementation):
@@ -322,34 +252,6 @@ def test_acceleration_that_presses_is_part_of_the_friction(world, implementation
         steps(round(stops / 2 * 64) + 1)
         assert velocity(sled) == (0, 0)
         esper.delete_entity(sled, immediate=True)
-
-
-@pytest.mark.parametrize("rate", RATES)
-def test_friction_holds_up_to_its_limit_against_an_acceleration(rate, world, implementation):
-    ec.install(gravity=(0, -100))
-    box((0, -10), (9999, 10), ec.Friction(0.5, rule="max"))
-    weak, strong = (
-        mover((x, 5), (5, 5), (0, 0), ec.Slide(), ec.Acceleration(pull, 0))
-        for x, pull in ((0, 49), (100, 60))
-    )
-
-    steps(rate, 1 / rate)
-
-    assert position(weak) == (0, 5)
-    assert velocity(strong) == pytest.approx((10, 0))
-
-
-def test_body_is_pressed_up_a_slope_and_rests_there(world, implementation):
-    space = ec.install(gravity=(0, -100))
-    box((10, 10), (10, 10), ec.Slope("right"), ec.Friction(0))
-    box((22, 60), (2, 60))
-    body = mover((-8, 6), (1, 1), (0, 0), ec.Slide(), ec.Acceleration(300, 0))
-
-    steps(900)
-
-    assert space.bounds(body)[1][0] == 20.0
-    assert velocity(body) == (0, 0)
-    assert space.stats.asleep == 1
 
 
 def test_rider_is_pulled_relative_to_its_lift(world, implementation):

@@ -214,18 +214,6 @@ def test_of_two_carriers_the_one_that_rises_faster_counts_or_their_mean_by_width
     assert space.carried(rider) == pytest.approx((mean, 10))
 
 
-@pytest.mark.parametrize("down", [-1, 1])
-@pytest.mark.parametrize("speeds", [(10, 20), (20, 10)])
-def test_between_two_carriers_it_goes_with_the_one_that_moves_faster_towards_it(down, speeds):
-    for x, speed in zip((-5, 5), speeds, strict=True):
-        mover((x, 0), (5, 1), (0, -down * speed), ec.Carry(normal=(0, -down)))
-    rider = mover((0, -2 * down), (1, 1), (0, 0), ec.Slide())
-    space = ec.install()
-    esper.process(0.0)
-
-    assert space.carried(rider) == (0, -20 * down)
-
-
 def test_a_carrier_that_is_carried_itself():
     lift = mover((0, 0), (50, 1), (5, 10), ec.Carry())
     belt = mover((0, 2), (20, 1), (0, 0), ec.Slide(), ec.Carry(surface=(3, 0)))
@@ -252,17 +240,6 @@ def test_who_stands_on_a_lift_and_on_one_who_rides_faster_goes_with_the_faster()
     assert space.carried(crate) == (0, 9)
     assert space.carried(rider) == (0, 9)
     assert fast
-
-
-def test_a_tower_of_a_hundred_rides_as_one():
-    mover((0, 0), (5, 1), (7, 30), ec.Carry())
-    tower = [mover((0, 2 + 2 * n), (1, 1), (0, 0), ec.Slide()) for n in range(100)]
-    space = ec.install()
-    for _ in range(3):
-        esper.process(0.125)
-
-    assert {space.carried(rider) for rider in tower} == {(7, 30)}
-    assert {position(rider)[0] for rider in tower} == {7 * 0.375}
 
 
 @pytest.mark.parametrize("surface", [0, 3])
@@ -297,19 +274,6 @@ def test_a_ceiling_above_a_lift_crushes_and_both_solids_are_named():
     assert victims & {lower, upper}
     for event, row in zip(space.collisions, space.collision_array, strict=True):
         assert tuple(row["solids"]) == (event.solids or (-1, -1))
-
-
-def test_a_paddle_that_pushes_against_a_wall_names_both_too():
-    wall = box((10, 0), (1, 5))
-    paddle = mover((0, 0), (1, 5), (4, 0))
-    crate = mover((3, 0), (1, 1), (0, 0), ec.Slide())
-    space = ec.install()
-    esper.process(2.0)
-
-    crushed = [event for event in space.collisions if event.outcome is ec.Outcome.CRUSHED]
-    assert [event.solids for event in crushed] == [(wall, paddle)]
-    assert crushed[0].time == 0.75
-    assert position(crate) == (8, 0)
 
 
 def test_a_body_that_outgrows_its_shaft_names_the_walls_it_meets():

@@ -403,25 +403,6 @@ def test_what_makes_bodies_dynamic_twice_has_to_be_taken_back_twice():
     assert space.explain(ball, wall).verdict is ec.Verdict.CROSSING
 
 
-def test_make_dynamic_is_a_function_that_leaves_all_impacts(world):
-    def play(declare):
-        rng = random.Random(4)
-        space = ec.install()
-        declare(space)
-        for n in range(12):
-            mover((3.0 * n, 0), (1, 1), (rng.uniform(-9, 9), rng.uniform(-1, 1)), Spring())
-        events = []
-        for _ in range(20):
-            esper.process(0.1)
-            events += [(hit.first, hit.second, hit.time) for hit in space.collisions]
-        return events, space.positions().tolist(), space.velocities().tolist()
-
-    expected = play(lambda space: space.make_dynamic(Spring))
-    with another_world(f"{world} by a function"):
-        assert play(lambda space: space.respond_with(Spring, lambda impact: ec.DEFAULT)) == expected
-    assert len(expected[0]) > 10
-
-
 def test_make_dynamic_refuses_what_is_no_component_type():
     with pytest.raises(TypeError, match="component="):
         ec.Space().make_dynamic("Spring")

@@ -117,17 +117,6 @@ def test_a_bounce_before_a_deletion_has_ended_as_separated():
     assert reasons(space) == [ec.EndReason.ENTITY_DELETED]
 
 
-def test_a_bounce_across_the_edge_of_a_world_that_wraps():
-    wall = box((1, 8), (1, 8))
-    ball = mover((12, 8), (1, 1), (4, 0), ec.Deflect())
-    space = ec.install(ec.Space(wrap=(16.0, None)))
-
-    esper.process(1.0)
-
-    for events in (space.contacts_began, space.contacts_ended):
-        assert [(e.first, e.second, e.time) for e in events] == [(wall, ball, 0.75)]
-
-
 def test_an_impact_that_nobody_answers_begins_a_contact_too():
     box((5, 0), (1, 5))
     mover((0, 0), (1, 1), (8, 0), ec.Slide())

@@ -89,18 +89,6 @@ def test_of_two_bodies_inside_each_other_the_lower_level_is_pushed_out():
     assert position(crate) == (2, 0)
 
 
-def test_of_two_members_of_a_soft_crowd_the_lower_level_is_moved_apart():
-    queen = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.Dominance(1))
-    bee = mover((1.5, 0.5), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.Mass(100))
-    ec.install()
-
-    for _ in range(10):
-        esper.process(DT)
-
-    assert position(queen) == (0, 0)
-    assert position(bee)[0] > 1.9
-
-
 def test_a_player_pushes_a_crate_across_the_edge_of_a_world_that_wraps():
     player = mover((17, 5), (1, 1), (4, 0), ec.Slide(), ec.Dominance(1))
     crate = mover((19.5, 5), (1, 1), (0, 0), ec.Slide(), ec.Mass(9))

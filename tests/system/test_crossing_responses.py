@@ -383,36 +383,6 @@ def test_a_one_way_body_may_be_crossed_until_both_separate():
     assert system.n_asked == 1
 
 
-def test_a_moving_body_crosses_one_that_moves_too():
-    one = mover((0, 0), (1, 1), (4, 0), ec.Deflect(), Ghost())
-    two = mover((7, 0), (1, 1), (-4, 0), ec.Deflect())
-    space, _ = install(CrossesUntilApart)
-    ledger = Ledger(space)
-
-    for _ in range(3):
-        esper.process(0.75)
-        ledger.record()
-
-    assert (position(one)[0], position(two)[0]) == (9, -2)
-    assert len(ledger.ends) == 1
-
-
-def test_a_crossing_goes_around_a_world_that_wraps():
-    ghost = mover((90, 50), (2, 2), (6, 0), ec.Slide(), Ghost())
-    box((99, 50), (4, 40))
-    space, system = install(CrossesUntilApart, wrap=(100, None))
-    places, n_contacts = [], []
-
-    for _ in range(5):
-        esper.process(1.0)
-        places.append(position(ghost)[0])
-        n_contacts.append(len(space.contacts()))
-
-    assert places == [96, 2, 8, 14, 20]
-    assert n_contacts == [1, 1, 0, 0, 0]
-    assert system.n_asked == 1
-
-
 # Snapshots -------------------------------------------------------------------------------
 
 

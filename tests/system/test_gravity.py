@@ -164,25 +164,6 @@ def test_a_body_comes_to_rest_with_a_gap_of_zero_and_no_normal_velocity(
         assert velocity(body).xy == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("restitution", [0.3, 0.9, 1.0])
-@pytest.mark.parametrize("dt", [1 / 144, 1 / 60, 1 / 10])
-def test_a_bounce_gains_no_energy(restitution, dt, world, implementation):
-    ec.install(gravity=(0.0, -G))
-    box((0.0, -10.0), (100.0, 10.0))
-    box((0.0, 60.0), (100.0, 10.0))
-    ball = mover((0.1, 20.3), (1.0, 1.0), (0.0, 150.0), ec.Deflect(restitution))
-
-    def energy():
-        return velocity(ball).y ** 2 / 2 + G * position(ball).y
-
-    before = energy()
-    for _ in range(400):
-        esper.process(dt)
-        after = energy()
-        assert after <= before * (1.0 + 1e-12)
-        before = after
-
-
 def test_an_elastic_ball_loses_no_more_than_the_chord_takes(world, implementation):
     space = ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (100.0, 10.0))
@@ -327,19 +308,6 @@ def test_friction_forgets_a_gravity_that_was_switched_off(world, implementation)
     assert velocity(crate).xy == (49.5, 0.0)
 
 
-def test_friction_stops_a_crate_after_the_way_of_coulomb(world, implementation):
-    ec.install(gravity=(0.0, -G))
-    box((0.0, -10.0), (400.0, 10.0))
-    crate = mover((0.0, 1.0), (1.0, 1.0), (120.0, 0.0), ec.Slide(), ec.Friction(0.5))
-
-    steps(60, 1 / 240)
-
-    assert velocity(crate).x == pytest.approx(120.0 - 0.5 * G * 0.25, abs=1e-9)
-    steps(60, 1 / 240)
-    assert velocity(crate).x == 0.0
-    assert position(crate).x == pytest.approx(120.0**2 / (2 * 0.5 * G), abs=0.3)
-
-
 @pytest.mark.parametrize(("friction", "holds"), [(0.4, False), (0.6, True)])
 def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(
     friction, holds, world, implementation
@@ -356,33 +324,6 @@ def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(
     fallen = 0.0 if holds else (1.0 - 2.0 * friction) * G * 0.5**2 / 2
     assert position(crate).y == pytest.approx(-fallen, rel=0.1)
     assert (velocity(crate).y == 0.0) == holds
-
-
-def test_a_rider_of_a_lift_lies_on_it_exactly(world, implementation):
-    space = ec.install(gravity=(0.0, -G))
-    lift = mover((0.0, 0.0), (10.0, 1.0), (0.0, 33.3), ec.Carry())
-    rider = mover((1.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-
-    for step in range(120):
-        if step % 30 == 29:
-            velocity(lift).set(7.7 * (-1) ** step, -velocity(lift).y)
-        esper.process(DT)
-        assert abs(position(rider).y - position(lift).y - 2.0) < 1e-14
-        assert velocity(rider).xy == (0.0, 0.0)
-        assert space.is_on(rider)
-
-
-def test_a_jump_within_a_space_has_the_height_of_the_formula_on_a_floor(world, implementation):
-    ec.install(gravity=(0.0, -G))
-    box((0.0, -10.0), (100.0, 10.0))
-    hero = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-    steps(20)
-    velocity(hero).y = 300.0
-
-    steps(10)
-
-    t = 10 * DT
-    assert position(hero).y == pytest.approx(1.0 + 300.0 * t - G * t * t / 2, rel=1e-12)
 
 
 def test_a_character_keeps_its_own_gravity(world, implementation):
@@ -606,20 +547,6 @@ def test_gravity_is_saved_and_what_falls_goes_on_the_same(world, implementation)
     assert space.state_hash() == later
 
 
-def test_a_stack_that_lands_lies_still(world, implementation):
-    ec.install(gravity=(0.0, -G), sleep=False)
-    box((0.0, -10.0), (100.0, 10.0))
-    crates = [mover((0.0, 1.5 + 2.5 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(8)]
-
-    steps(120)
-    at = [position(crate).xy for crate in crates]
-    steps(10)
-
-    assert [position(crate).xy for crate in crates] == at
-    assert [velocity(crate).xy for crate in crates] == [(0.0, 0.0)] * 8
-    assert at[-1][1] == pytest.approx(15.0, abs=1e-9)
-
-
 def test_explain_says_what_gravity_will_close(world):
     space = ec.install(gravity=(0.0, -G))
     floor = box((0.0, -1.0), (90.0, 1.0))
@@ -666,22 +593,6 @@ def test_gravity_is_left_to_any_component_also_to_our_own(component, world, impl
 
     assert position(falling).y < 0.0
     assert position(floating).y == 0.0
-
-
-@pytest.mark.parametrize("dt", [0.1, DT])
-@pytest.mark.parametrize("speed", [(100.0, 100.0), (100.0, -10.0)])
-def test_push_that_meets_a_wall_while_it_falls_gains_no_energy(speed, dt, world, implementation):
-    ec.install(gravity=(0.0, -G))
-    box((10.01, 0.0), (1.0, 1000.0))
-    body = mover((0.0, 0.0), (1.0, 1.0), speed, ec.Push())
-    energy = math.hypot(*speed) ** 2 / 2
-
-    for _ in range(round(0.3 / dt)):
-        esper.process(dt)
-        x, y = velocity(body).xy
-        assert (x * x + y * y) / 2 + G * position(body).y <= energy * (1 + 1e-12)
-
-    assert velocity(body).x == 0.0
 
 
 @pytest.mark.parametrize("start", [-3.5, -5.0])

@@ -193,8 +193,8 @@ def test_nothing_sinks_whatever_a_response_does_under_gravity(world, volume):
     assert n_crossed > n_worlds
 
 
-# What does work on bodies, or takes them where it does not count.  The crates of
-# `test_crates_on_slopes_gain_no_energy_in_any_step` are those that press on slopes.
+# What does work on bodies, or takes them where it does not count.  `test_slopes.py` has crates that
+# press on slopes.
 WITHOUT = dict.fromkeys(
     (
         *(ec.Growth, ec.Carry, ec.Dominance, ec.PushOut, ec.Separate),

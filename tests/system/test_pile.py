@@ -9,14 +9,10 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import (
     SLOP,
-    Falls,
     Gravity,
-    box,
     columns,
-    mover,
     pairs_inside,
     pile,
-    position,
 )
 
 pytestmark = pytest.mark.usefixtures("world")
@@ -49,16 +45,3 @@ def test_a_pile_of_two_hundred_crates(volume):
         assert np.median(speeds) == 0
         assert all(len(space.contacts(crate)) > 0 for crate in crates)
     space.check()
-
-
-def test_a_tower_stands(volume):
-    # Twenty crates exactly on top of each other do not move at all.
-    box((0, -1), (50, 1))
-    tower = [mover((0, 0.5 + i), (0.5, 0.5), (0, 0), ec.Slide(), Falls()) for i in range(20)]
-    ec.install()
-    esper.add_processor(Gravity(), priority=200)
-
-    for _ in range(volume(200, 600)):
-        esper.process(1 / 60)
-
-    assert [position(crate) for crate in tower] == [(0, 0.5 + i) for i in range(20)]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.pressing import HALF, SPEED, Crowd, chase, swarm
+from tests.pressing import HALF, SPEED, Crowd, swarm
 from tests.scenes import (
     Falls,
     Gravity,
@@ -288,26 +288,6 @@ def test_no_member_is_ever_inside_a_wall(response, speed, implementation):
     assert len(sides) == 2
 
 
-@pytest.mark.slow_in_python
-def test_members_stay_outside_of_the_player_they_chase(implementation):
-    soft(chase(80 if implementation == "compiled" else 9))
-    player = mover((-200.0, 0.0), (HALF, HALF), (0, 0), ec.Slide(), ec.Mass(1e6))
-    members = [e for e, _ in esper.get_component(ec.Separate)]
-    ec.install()
-    touched = 0
-    for _ in range(300 if implementation == "compiled" else 200):
-        place = position(player)
-        for entity in members:
-            x, y = position(entity)
-            far = math.hypot(place[0] - x, place[1] - y)
-            set_velocity(entity, (place[0] - x) / far * SPEED, (place[1] - y) / far * SPEED)
-        take(1)
-        deep = [max(gaps(player, entity)) for entity in members]
-        assert min(deep) >= -1e-10
-        touched = sum(gap < 0.01 for gap in deep)
-    assert touched >= 3
-
-
 def test_the_order_of_creation_changes_no_bit(implementation):
     n = 60 if implementation == "compiled" else 15
     rng = random.Random(7)
@@ -324,28 +304,6 @@ def test_the_order_of_creation_changes_no_bit(implementation):
 
     assert (runs[0] == runs[1]).all()
     assert (runs[0] == runs[2]).all()
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("wrap", [False, True])
-def test_fat_bounds_change_no_bit(dim, wrap):
-    runs = []
-    for margin, lookahead in ((0.0, 0.0), (50.0, 20.0)):
-        rng = random.Random(9)
-        with another_world(f"fat {margin}"):
-            crowd = [
-                member([rng.uniform(0, 14) for _ in range(dim)], (1,) * dim, 60,
-                       [rng.uniform(-90, 90) for _ in range(dim)])
-                for _ in range(25)
-            ]  # fmt: skip
-            space = ec.Space(
-                dim=dim, margin=margin, lookahead=lookahead, wrap=(15.0,) * dim if wrap else None
-            )
-            ec.install(space, dim=dim)
-            take(15)
-            runs.append(columns(crowd, ec.Position, dim))
-
-    assert (runs[0] == runs[1]).all()
 
 
 def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
@@ -387,26 +345,6 @@ def test_members_part_across_the_edge_of_a_world_that_wraps(dim):
     apart = (position(one)[0] - position(other)[0]) % 20
     assert apart == pytest.approx(2, abs=EXACT)
     space.check()
-
-
-def test_a_snapshot_in_the_middle_changes_nothing_that_follows(elsewhere, implementation):
-    rng = random.Random(13)
-    n = 40 if implementation == "compiled" else 12
-    crowd = [member((rng.uniform(-5, 5), rng.uniform(-5, 5)), (1, 1), 20) for _ in range(n)]
-    space = ec.install()
-    take(7)
-    data = space.snapshot()
-    take(10)
-    expected = columns(crowd, ec.Position)
-
-    space.restore(data)
-    take(10)
-    assert (columns(crowd, ec.Position) == expected).all()
-    other = elsewhere()
-    other.restore(data)
-    take(10)
-    assert (columns(crowd, ec.Position) == expected).all()
-    assert esper.component_for_entity(crowd[0], ec.Separate) == ec.Separate(20)
 
 
 def test_members_beside_a_carrier_part_in_a_first_step_before_which_was_a_restore():

@@ -234,24 +234,6 @@ def test_a_shrinking_body_without_size_went_on_shrinking():
     assert of(entity, ec.Extents).xy == (0.0, 0.5)
 
 
-@pytest.mark.slow_in_python
-def test_a_pile_of_bouncing_crates_took_the_bounce_from_everybody():
-    body(0, -1, half=(50, 1))
-    crates = [body(0, 1 + 2 * i, ec.Velocity(0, 0), ec.Deflect(0.5)) for i in range(10)]
-    ball = body(300, 0, ec.Velocity(200, 0), ec.Deflect())
-    body(200, 0, half=(1, 10))
-    body(400, 0, half=(1, 10))
-    space = ec.install()
-
-    for _ in range(120):
-        for crate in crates:
-            of(crate, ec.Velocity).y -= 10 / 60
-        esper.process(1 / 60)
-        assert space.stats.sweep_limit_hits == 0
-
-    assert abs(of(ball, ec.Velocity).x) == 200.0
-
-
 def test_a_row_that_touches_by_rounding_was_resolved_hundreds_of_times():
     body(-3, 0, ec.Velocity(1 / 3, 0))
     row = [body(2 * i * 0.1 * 10, 0, ec.Velocity(0, 0), ec.Slide()) for i in range(30)]

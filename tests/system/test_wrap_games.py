@@ -195,15 +195,6 @@ def test_asteroids(volume):
     assert n_hits > n
 
 
-def test_fat_bounds_hashing_and_history_change_nothing(volume):
-    logs = []
-    for settings in ({}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 500.0, "lookahead": 99.0}):
-        with another_world(f"asteroids {id(settings)} {len(logs)}"):
-            asteroids()
-            logs.append(log_of(wrapped_space(**settings), volume(60, 120)))
-    assert logs[0] == logs[1] == logs[2]
-
-
 def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
     asteroids()
     box((W / 2, 100), (W / 2, 4))
@@ -257,14 +248,3 @@ def test_explain_knows_of_the_edge():
     assert "gap 6 on x, closing by 10 a second" in told
     assert "left alone they meet in 0.6 seconds" in told
     assert "across" not in str(space.explain(two, three))
-
-
-def test_the_doctor_sees_who_is_inside_across_the_edge():
-    one = mover((318, 10), (4, 4), (0, 0), ec.Deflect())
-    two = mover((3, 10), (4, 4), (0, 0), ec.Deflect())
-    space = wrapped_space()
-    esper.process(1.0)
-
-    (found,) = space.doctor()
-    assert (found.cause, found.entities) == ("inside", (one, two))
-    assert "3 deep on x" in found.message
