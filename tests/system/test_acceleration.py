@@ -285,31 +285,3 @@ def test_what_is_pulled_goes_on_the_same_after_a_restore(world, implementation):
     steps(60)
 
     assert space.state_hash() == later
-
-
-# -- numbers --
-
-
-def test_wrong_numbers_are_refused():
-    for wrong in ((math.nan, 0), (0, math.inf), (2.0**101, 0)):
-        with pytest.raises(ValueError, match=r"Acceleration\(x=.*must be finite and within -2"):
-            ec.Acceleration(*wrong)
-    with pytest.raises(TypeError, match="must be a number, not text"):
-        ec.Acceleration("1", 0)
-    assert ec.Acceleration((1, 2)) * 2 == ec.Acceleration(2, 4)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -(2.0**101)])
-def test_bad_number_puts_a_body_into_quarantine(value, world, implementation):
-    space = ec.install()
-    body = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Acceleration(0, 64))
-    of(body, ec.Acceleration).y = value
-
-    with pytest.warns(RuntimeWarning, match=rf"entity {body} .* Acceleration.y is .*, it must"):
-        esper.process(DT)
-
-    assert [(report.entity, report.field) for report in space.reports] == [(body, "Acceleration.y")]
-    assert position(body) == (0, 0)
-    of(body, ec.Acceleration).y = 64
-    esper.process(0.25)
-    assert velocity(body) == (0, 16)

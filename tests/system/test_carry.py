@@ -756,17 +756,6 @@ def test_a_snapshot_in_the_middle_of_a_ride(elsewhere):
     assert go_on() == wanted
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("normal_x", 1.0), ("normal_y", 0.0), ("x", math.inf)]
-)
-def test_a_carry_out_of_bounds_is_quarantined(field, value):
-    lift = box((0, 0), (50, 1), ec.Carry())
-    ec.install()
-    setattr(of(lift, ec.Carry), field, value)
-    with pytest.warns(RuntimeWarning, match=r"Carry\.\w+ is"):
-        esper.process(1.0)
-
-
 def could_be_nearer(space, upper, lower):
     """Return whether the upper of two bodies could stand nearer to the lower one."""
     feet, top = space.bounds(upper)[0][1], space.bounds(lower)[1][1]

@@ -129,33 +129,6 @@ def test_an_impact_that_nobody_answers_begins_a_contact_too():
     assert [e.time for e in space.contacts_ended] == [0.875]
 
 
-@pytest.mark.slow_in_python
-def test_bounces_are_the_same_after_a_snapshot():
-    def play(space, n_steps):
-        events = []
-        for _ in range(n_steps):
-            esper.process(1 / 60)
-            events.append(space.contact_array.tobytes())
-        return events
-
-    rng = random.Random(3)
-    for side in (-21, 21):
-        box((side, 0), (1, 20))
-        box((0, side), (20, 1))
-    for n in range(60):
-        response = (ec.Deflect, ec.Slide, ec.Stop)[n % 3]()
-        centre = (rng.uniform(-18, 18), rng.uniform(-18, 18))
-        mover(centre, (1, 1), (rng.uniform(-90, 90), rng.uniform(-90, 90)), response)
-    space = ec.install()
-    play(space, 30)
-    data = space.snapshot()
-    expected = play(space, 30)
-
-    assert sum(map(len, expected)) > 0
-    space.restore(data)
-    assert play(space, 30) == expected
-
-
 @pytest.mark.parametrize("immediate", [True, False])
 @pytest.mark.parametrize("which", ["floor", "crate"])
 def test_entity_deleted(which, immediate):

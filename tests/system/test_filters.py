@@ -310,28 +310,6 @@ def test_what_is_no_predicate_is_refused(arguments, match):
         space.filter_pairs(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("mask", -(2**32) - 1), ("mask", 0.5), ("mask", float("nan")), ("mask", 2**32),
-        ("categories", -1), ("categories", 2**32), ("group", 2**31),
-    ],
-)  # fmt: skip
-def test_a_filter_out_of_bounds_is_quarantined(field, value):
-    ball = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter())
-    space = ec.install()
-    esper.process(0.25)
-    setattr(of(ball, ec.Filter), field, value)
-    with pytest.warns(RuntimeWarning, match=rf"Filter\.{field} is .*whole"):
-        esper.process(0.25)
-    assert position(ball) == (2.5, 0)
-
-    setattr(of(ball, ec.Filter), field, 1)
-    esper.process(0.25)
-    assert position(ball) == (5, 0)
-    assert len(space.reports) == 1
-
-
 def test_text_in_a_filter_is_an_error_that_names_it():
     ball = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter())
     ec.install()

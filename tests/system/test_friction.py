@@ -155,16 +155,6 @@ def test_only_the_carrying_face_of_a_belt_moves():
     assert velocity(ball) == (0, -20)
 
 
-def test_a_friction_out_of_bounds_is_quarantined():
-    crate = mover((0, 1), (1, 1), (30, 0), ec.Slide(), ec.Friction(5))
-    ec.install()
-    esper.component_for_entity(crate, ec.Friction).value = -1.0
-    rule = r"Friction\.value is -1\.0, it must be within 0 \(ice\)"
-    with pytest.warns(RuntimeWarning, match=rule):
-        esper.process(1.0)
-    set_velocity(crate, 0, 0)
-
-
 def test_it_stops_no_platform_on_which_somebody_lands_who_cannot_go_along():
     platform = box((0, 0, -1), (50, 50, 1))
     esper.add_component(platform, ec.Velocity(0, 3, 0))

@@ -231,17 +231,6 @@ class TestDropThrough:
         assert self.ledger.open == set()
 
 
-@pytest.mark.parametrize(("field", "value"), [("x", 1.0), ("y", 0.5), ("y", math.nan), ("y", 0.0)])
-def test_a_normal_that_is_none_is_quarantined(field, value):
-    platform = box((0, 0), (5, 1), ec.OneWay(UP))
-    space = ec.install()
-    esper.process(1.0)
-    setattr(esper.component_for_entity(platform, ec.OneWay), field, value)
-    with pytest.warns(RuntimeWarning, match=r"OneWay\.\w .*unit vector"):
-        esper.process(1.0)
-    assert space.reports[0].entity == platform
-
-
 def test_a_normal_out_of_a_2d_space_is_quarantined():
     box((0, 0), (5, 1), ec.OneWay((0, 0, 1)))
     ec.install()

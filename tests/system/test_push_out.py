@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import esper
 import pytest
 
@@ -322,14 +320,6 @@ def test_after_a_teleport_into_a_wall_and_a_step_without_time():
     esper.process(1 / 60)
     assert position(body) == (6, 1)
     set_velocity(body, 0, 0)
-
-
-def test_a_speed_out_of_bounds_is_quarantined():
-    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
-    ec.install()
-    of(body, ec.PushOut).speed = math.nan
-    with pytest.warns(RuntimeWarning, match=r"PushOut\.speed is nan, it must be above 0"):
-        esper.process(1.0)
 
 
 def test_a_body_is_pushed_out_of_a_wall_while_others_cross_until_they_separate():

@@ -188,20 +188,6 @@ def test_a_dynamic_body_and_a_growing_one_are_boxes():
     assert {key: abs(normal[1]) for key, normal in found.items()} == {dynamic: 1, growing: 1}
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"rise": "up"}, "'right', 'left' or a unit vector"),
-        ({"rise": (1, 1)}, "must point along one axis"),
-        ({"rise": "right", "low": 0.5, "high": 0.5}, "0 <= low < high <= 1"),
-        ({"rise": "right", "high": 1.5}, "0 <= low < high <= 1"),
-    ],
-)
-def test_a_slope_that_cannot_be_is_refused(how, message):
-    with pytest.raises(ValueError, match=message):
-        ec.Slope(**how)
-
-
 def test_a_slope_that_the_game_changes_is_another_in_the_next_step():
     slope = ramp()
     body = mover((4, 30), (1, 1), (0, -18), ec.Slide())

@@ -635,20 +635,6 @@ def test_a_member_that_cannot_be_moved_is_reported_and_a_pair_explained(implemen
     assert "both have Separate" in str(answer)
 
 
-def test_a_speed_that_is_no_number_puts_its_member_into_quarantine():
-    one, other = member((0, 0)), member((1, 0))
-    space = ec.install()
-    esper.component_for_entity(one, ec.Separate).speed = math.nan
-    with pytest.warns(RuntimeWarning, match=r"Separate\.speed"):
-        take(1)
-
-    assert position(other) == (1, 0)
-    assert [report.field for report in space.reports] == ["Separate.speed"]
-    esper.component_for_entity(one, ec.Separate).speed = 6.0
-    take(1)
-    assert position(one)[0] == pytest.approx(-0.1)
-
-
 def test_the_components_of_a_game_are_moved_too():
     class Pose:
         def __init__(self, x, y):

@@ -91,18 +91,6 @@ def test_a_light_body_lost_its_bounce_to_the_rounding_of_a_heavy_one(mass):
     assert of(heavy, ec.Velocity).x == pytest.approx(-0.1, rel=1e-8)
 
 
-def test_a_mass_beyond_all_bounds_gave_no_number():
-    body(0, 0, ec.Velocity(1, 0), ec.Slide(), ec.Mass(1e308))
-    fine = body(50, 0, ec.Velocity(1, 0), ec.Slide())
-    space = ec.install()
-
-    with pytest.warns(RuntimeWarning, match=r"Mass\.value is 1e\+308"):
-        esper.process(1.0)
-
-    assert [report.field for report in space.reports] == ["Mass.value"]
-    assert of(fine, ec.Position).x == 51.0
-
-
 def test_a_crossing_that_began_in_the_step_of_a_deletion_never_ended():
     mover = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
     sensor = body(3, 0, ec.Sensor(), half=(1.5, 1))
@@ -688,27 +676,6 @@ def test_position_of_a_body_was_that_of_the_last_impact_instead_of_the_end_of_th
     assert space.position_of(ball) == (23.5, 0)
     assert space.position_of(walker) == ((10, 20) if wrap else (60, 20))
     assert heard == [space.position_of(walker)]
-
-
-@pytest.mark.parametrize(
-    ("component", "name", "told"),
-    [
-        (ec.Extents(1, 1), "x", r"Extents\.x is 1e\+200, it must be finite and within 0 \.\.\. 2"),
-        (
-            ec.Friction(1),
-            "value",
-            r"Friction\.value is 1e\+200, it must be within 0 \(ice\) \.\.\. 2",
-        ),
-    ],
-)
-def test_a_number_that_was_too_large_was_told_a_rule_that_it_followed(component, name, told):
-    crate = body(0, 0, ec.Velocity(1, 0), ec.Slide())
-    esper.add_component(crate, component)
-    ec.install()
-    setattr(component, name, 1e200)
-
-    with pytest.warns(RuntimeWarning, match=told):
-        esper.process(1.0)
 
 
 @pytest.mark.parametrize("digits", [400, 5000])
