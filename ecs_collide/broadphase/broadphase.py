@@ -275,9 +275,7 @@ class Broadphase:
         self.takes_turns = True
         self.n_waiting = len(waiting)
         if waiting:
-            held: cython.longlong[::1] = as_longs(waiting)
-            b.start(held)
-            self.place_moving(held)
+            self.place_moving(as_longs(waiting))
 
     def waits(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are both held, in a step in which bodies take turns."""

@@ -111,7 +111,7 @@ class Attachments:
                 place: cython.double = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
                 self.beyond[n, k] = b.widths_beyond(k, place) * b.width[k]
                 b.put(i, k, b.into_world(k, place))
-                b.velocity[i, k] = b.velocity[j, k] if moves else 0.0
+                b.velocity[i, k] = b.velocity_met(j, k) if moves else 0.0
                 if displacement != 0.0 and b.dt > 0.0:
                     b.velocity[i, k] = b.velocity[i, k] + displacement / b.dt
                 displacement += b.path[of + 4 * k + MOTION] if moves else 0.0
@@ -139,7 +139,7 @@ class Attachments:
         for k in range(b.dim):
             b.start_path_at(i, k, self.place(n, k, b.path[of + 4 * k + CENTRE], t))
             b.set_motion(i, k, b.path[of + 4 * k + MOTION] + self.displacement[n, k])
-            b.velocity[i, k] = b.velocity[j, k]
+            b.velocity[i, k] = b.velocity_met(j, k)
             if self.displacement[n, k] != 0.0 and b.dt > 0.0:
                 b.velocity[i, k] = b.velocity[i, k] + self.displacement[n, k] / b.dt
         b.note_turn(i)

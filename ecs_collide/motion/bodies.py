@@ -160,8 +160,9 @@ class Bodies:
     # (capacity, dim, 3), by place in `marked`: the time of anchoring or -1, the anchor's velocity
     # then, and the body's velocity before it turned
     turn: Public[cython.double[:, :, ::1]]
-    # (capacity, 2 * dim): the saved velocity and growth of a body on hold
-    saved_motion: Public[cython.double[:, ::1]]
+    # (capacity, dim): the velocity of the path of a body on hold, 0 unless another body drives it
+    course: Public[cython.double[:, ::1]]
+    saved_growth: Public[cython.double[:, ::1]]  # (capacity, dim): the growth of a body on hold
     # (capacity, dim): what moves a body besides its velocity, per second: out of others, 0 for most
     drift: Public[cython.double[:, ::1]]
     # The memory of `path`, `motion`, `swept_min` and `swept_max`.
@@ -374,7 +375,6 @@ class Bodies:
     @cython.ccall
     def start_drifting(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step again, with their drifts."""
-        self.start(rows)
         for n in range(rows.shape[0]):
             for k in range(self.dim):
                 self.set_motion(rows[n], k, self.path_velocity(rows[n], k) * self.dt)
@@ -382,13 +382,27 @@ class Bodies:
 
     @cython.inline
     def path_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body's path on an axis: its velocity and its drift."""
-        return self.velocity[i, k] + self.drift[i, k] if self.any_drift else self.velocity[i, k]
+        """Return the velocity of a body's path on an axis: as others meet it, and its drift."""
+        met: cython.double = self.velocity_met(i, k)
+
+        return met + self.drift[i, k] if self.any_drift else met
 
     @cython.inline
-    def kept_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body; of one on hold, the one that it gets back."""
-        return self.saved_motion[i, k] if self.on_hold[i] else self.velocity[i, k]
+    def velocity_met(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity with which others meet a body: one on hold is a wall on its path."""
+        return self.course[i, k] if self.on_hold[i] else self.velocity[i, k]
+
+    def hold(self, i: cython.Py_ssize_t) -> cython.void:
+        """Keep a body's velocity to the end of the step, whatever its path does from now on."""
+        for k in range(self.dim):
+            self.course[i, k] = self.velocity[i, k]
+        self.on_hold[i] = 1
+
+    def leave_with(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Set the velocity with which a body on hold leaves the step."""
+        self.velocity[i, k] = velocity + 0.0
 
     def end_drift(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """End the drift of a body on an axis at time `t`; return whether it had one."""
@@ -843,7 +857,10 @@ class Bodies:
             self.turned_at[m] = self.base[i]
             for axis in range(self.dim):
                 self.turn[m, axis, EARLIER] = self.velocity[i, axis]
-        self.velocity[i, k] = value + 0.0
+        if self.on_hold[i]:
+            self.course[i, k] = value + 0.0
+        else:
+            self.velocity[i, k] = value + 0.0
         self.set_motion(i, k, self.path_velocity(i, k) * self.dt)
 
     @cython.cfunc
@@ -875,7 +892,7 @@ class Bodies:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.void:
         """Give a body a velocity on an axis from time `t` on, and record its turn."""
-        if self.velocity[i, k] != velocity:
+        if self.velocity_met(i, k) != velocity:
             self.advance(i, t)
             self.set_velocity(i, k, velocity)
             self.note_turn(i)

@@ -164,7 +164,6 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "that of the components again",
         "motion.controls": "start and end of a step: within `MaxSpeed` and `LockedAxes`",
         "response.carriers": "start of a step: of a rider plus its carrier's; end: its own again",
-        "response.holding": "start of a step: 0 of a body on hold; end: the one it had",
         "motion.attachments": "start of a step and at each turn of the owner",
         "motion.bodies": "within a step: what impacts have made of it; its start: 0 into a body that it "
         "is pushed out of; a step that failed, or a snapshot: what was seen last",
@@ -232,7 +231,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "gone": ("motion.bodies", "sync.registry"),
     "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
-    "saved_motion": ("response.holding",),
+    "course": ("motion.bodies",),
+    "saved_growth": ("response.holding",),
     "owner": ("motion.attachments", "motion.rare_columns"),
     "translation_side": ("motion.bodies",),
 }  # fmt: skip
@@ -283,8 +283,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         # The fields of `Bodies` document the rows of the next three.
         *_each(("path",), DOUBLE, (4 * dim,), "bodies"),
         *_each(("turn",), DOUBLE, (dim, 3), "bodies"),
-        *_each(("saved_motion",), DOUBLE, (2 * dim,), "bodies"),
-        *_each(("drift",), DOUBLE, (dim,), "bodies"),
+        *_each(("course", "saved_growth", "drift"), DOUBLE, (dim,), "bodies"),
         *_each(("filters",), LONG, (3,), "rare"),  # categories, mask, group
         *_each(_RARE_VECTORS, DOUBLE, (dim,), "rare"),
         *_each((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare"),

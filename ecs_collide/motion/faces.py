@@ -23,7 +23,7 @@ def face_velocity(
 
     `slants` states that the face is the line of a slope.
     """
-    velocity: cython.double = b.velocity[i, k] + belt_velocity(b, i, side, slants, k)
+    velocity: cython.double = b.velocity_met(i, k) + belt_velocity(b, i, side, slants, k)
 
     if k == abs(side) - 1:
         velocity += b.growth[i, k] if side > 0 else -b.growth[i, k]

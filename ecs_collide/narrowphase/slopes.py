@@ -176,9 +176,12 @@ class Slopes:
 
     def speed_along(self, i: cython.Py_ssize_t) -> cython.double:
         """Return how fast a body moves along the line."""
-        v: cython.double[:, ::1] = self.bodies.velocity
+        b: Bodies = self.bodies
 
-        return v[i, self.run] * self.normal_up - v[i, self.up] * self.normal_run
+        return (
+            b.velocity_met(i, self.run) * self.normal_up
+            - b.velocity_met(i, self.up) * self.normal_run
+        )
 
     def normal_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the unit normal of a pair's slope on an axis, from body j to body i."""
@@ -267,7 +270,7 @@ class Slopes:
         if not self.find(i, j):
             return 0.0
         for k in range(b.dim):
-            way: cython.double = b.velocity[self.slope, k] - b.velocity[self.body, k]
+            way: cython.double = b.velocity_met(self.slope, k) - b.velocity_met(self.body, k)
             growth: cython.double = b.growth[self.body, k]
             if of_paths:
                 way = b.motion_of(self.slope, k) - b.motion_of(self.body, k)

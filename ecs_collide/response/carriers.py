@@ -432,7 +432,7 @@ class Carriers:
 
     def _part_of(self, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the part of a rider's velocity within a step that it has from its carrier."""
-        velocity: cython.double = self.bodies.velocity[j, k]
+        velocity: cython.double = self.bodies.velocity_met(j, k)
 
         if velocity == self.own[j, k] + self.rode.carrier_velocity[j, k]:
             return self.rode.carrier_velocity[j, k]
@@ -711,7 +711,7 @@ class Carriers:
         self._make_room(b.ids.shape[0])
         for n in range(rows.shape[0]):
             for k in range(b.dim):
-                before[n, k] = b.velocity[rows[n], k]
+                before[n, k] = b.velocity_met(rows[n], k)
         for _n in range(rows.shape[0] + 1):  # repeated for those that stand on each other
             any_changed: cython.bint = False
             for n in range(rows.shape[0]):
@@ -939,7 +939,7 @@ class Carriers:
                 if j < 0:
                     continue
                 speed: cython.double = face_velocity(b, j, side, False, k)
-                if speed == 0.0 or b.velocity[i, k] != speed:
+                if speed == 0.0 or b.velocity_met(i, k) != speed:
                     continue
                 p: cython.Py_ssize_t = self.contacts.pairs.find(i, j)
                 if p >= 0:
@@ -1003,7 +1003,7 @@ class Carriers:
         that it gains no speed.
         """
         s: Slopes = self.step.slopes
-        v: cython.double = self.bodies.velocity[i, k]
+        v: cython.double = self.bodies.velocity_met(i, k)
         c: cython.double = ride.carrier_velocity[i, k]
         part: cython.double = 1.0
 
@@ -1026,7 +1026,7 @@ class Carriers:
         if not self.step.slopes.find(i, j):
             return False
         for k in range(b.dim):
-            part: cython.double = (b.velocity[i, k] - b.velocity[j, k]) * (
+            part: cython.double = (b.velocity_met(i, k) - b.velocity_met(j, k)) * (
                 self.step.slopes.normal_on(k)
             )
             away += part

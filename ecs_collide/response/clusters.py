@@ -479,7 +479,7 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node == 0:
-            return self.bodies.velocity[i, k]
+            return self.bodies.velocity_met(i, k)
         return self.velocity_of_member(node, self.root(node))
 
     @cython.inline
@@ -514,7 +514,7 @@ class Clusters(SharedMotion):
         self.nodes[node].body = i
         self.nodes[node].axis = k
         self.nodes[node].is_unwritten = 0
-        self.nodes[node].before = b.velocity[i, k]
+        self.nodes[node].before = b.velocity_met(i, k)
         self.nodes[node].links = 0
         self._isolate(node)
         return node
@@ -619,7 +619,7 @@ class Clusters(SharedMotion):
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
         if root == 0:
-            return self.bodies.velocity[i, k]
+            return self.bodies.velocity_met(i, k)
         return self.leaving_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
     @cython.inline
@@ -951,7 +951,7 @@ class Clusters(SharedMotion):
 
         if node:
             velocity: cython.double = self.velocity_of_member(node, self.root(node))
-            if velocity != self.bodies.velocity[i, k]:  # saves most calls
+            if velocity != self.bodies.velocity_met(i, k):  # saves most calls
                 self.bodies.turn_to(i, k, velocity, self.step.now)
 
     def _append_rim(

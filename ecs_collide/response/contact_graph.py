@@ -354,7 +354,7 @@ class ContactGraph:
 
     def speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the anchor of a link."""
-        return self.bodies.velocity[self.links[e].anchor, self.axis]
+        return self.bodies.velocity_met(self.links[e].anchor, self.axis)
 
     def push_of(self, e: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of a link push: by their growth, and as their anchor moves."""

@@ -9,8 +9,9 @@ its pairs that were swept again because its velocity changed.
 To dynamic bodies a held body is a wall at rest, so nothing passes through it.  Static and
 kinematic bodies, and bodies that they drive, move it.  A lift carries it or crushes it.
 
-Invariant: while `Bodies.on_hold` of a body is 1, `velocity` and `growth` are 0 unless another body
-drives it, and `Bodies.saved_motion` has its own values.
+Invariant: while `Bodies.on_hold` of a body is 1, `Bodies.course` is the velocity of its path, 0
+unless another body drives it, and `velocity` the one with which it leaves the step.  `growth` is 0,
+and `Bodies.saved_growth` has its own values.
 """
 
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
@@ -100,7 +101,7 @@ class Holding:
             return False
         c.write_body(i)
         b.advance(i, self.step.now)
-        self._save_motion(i)
+        self._begin(i)
         for k in range(b.dim):
             if c.node_of[i, k]:
                 c.leave(i, k)
@@ -109,43 +110,36 @@ class Holding:
         return True
 
     def hold_from_start(self, i: cython.Py_ssize_t) -> cython.void:
-        """Hold a body for the whole step; its path must be computed again."""
-        self._save_motion(i)
+        """Hold a body for the whole step."""
+        self._begin(i)
         for k in range(self.bodies.dim):
-            self.bodies.velocity[i, k] = 0.0
+            self.bodies.set_velocity(i, k, 0.0)
+        self.bodies.find_swept_bounds(i)
 
-    def _save_motion(self, i: cython.Py_ssize_t) -> cython.void:
-        """Save the velocity and the growth of a body, mark it as held, and stop its growth."""
+    def _begin(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body keep the velocity that it has now, whatever its path does, and stop its growth."""
         b: Bodies = self.bodies
+        c: Clusters = self.clusters
 
         b.mark(i)
         b.interrupt_rest(i)
         b.forget_drift(i)
+        b.hold(i)
         for k in range(b.dim):
-            b.saved_motion[i, k] = self.clusters.at_instant(
-                i, k, self.clusters.final_velocity(i, k)
-            )
-            self.clusters.gravity.hold(i, k)
-            b.saved_motion[i, b.dim + k] = b.growth[i, k]
+            b.leave_with(i, k, c.at_instant(i, k, c.final_velocity(i, k)))
+            c.gravity.hold(i, k)
+            b.saved_growth[i, k] = b.growth[i, k]
             b.growth[i, k] = 0.0
             b.stop_growing(i, k)
-        b.on_hold[i] = 1
         self.rows[self.n] = i
         self.n += 1
 
-    def set_velocity(
-        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
-    ) -> cython.void:
-        """Set the velocity with which a held body leaves the step."""
-        self.bodies.saved_motion[i, k] = velocity + 0.0
-
     def release(self) -> cython.void:
-        """Restore the velocities and growths of all held bodies at the end of the step."""
+        """Let all held bodies go at the end of the step."""
         b: Bodies = self.bodies
 
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
             b.on_hold[i] = 0
             for k in range(b.dim):
-                b.velocity[i, k] = b.saved_motion[i, k]
-                b.growth[i, k] = b.saved_motion[i, b.dim + k]
+                b.growth[i, k] = b.saved_growth[i, k]

@@ -80,7 +80,7 @@ class ResizingFaces:
         if c.nodes[root].anchor >= 0:
             return False
         c.shift_by(root, 0.0)
-        c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.shift_of(i, k)
+        c.anchor_velocity = self.bodies.velocity_met(wall, k) + apart - c.shift_of(i, k)
         self.one = self.other = root
         self.anchor = wall
         return True
@@ -126,9 +126,9 @@ class ResizingFaces:
         nudge: cython.double = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         while self._parting_rate() < 0.0:
             if m.is_dynamic[0]:
-                c.turn_alone(i, k, b.velocity[i, k] + m.sign * nudge)
+                c.turn_alone(i, k, b.velocity_met(i, k) + m.sign * nudge)
             else:
-                c.turn_alone(j, k, b.velocity[j, k] - m.sign * nudge)
+                c.turn_alone(j, k, b.velocity_met(j, k) - m.sign * nudge)
             nudge *= 2.0
 
     def _parting_rate(self) -> cython.double:

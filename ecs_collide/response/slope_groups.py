@@ -230,14 +230,14 @@ class SlopeGroups:
         for k in range(b.dim):
             part: cython.double = self.slopes.normal_on(k)
             root: cython.Py_ssize_t = 0
-            fixed: cython.double = b.velocity[i, k]
+            fixed: cython.double = b.velocity_met(i, k)
             if is_slope and part != 0.0 and not b.controls.locks(i, k):
                 root = self._find_cluster(i, k)
                 fixed = self.clusters.shift_of(i, k)
             borne: cython.double = self.numbers[c, FORCE] * part * self.states[root, MOBILITY]
             self.rows[c, ROOTS + k] = root
             self.numbers[c, NORMAL + k] = part
-            self.numbers[c, GOAL] += (b.velocity[self.slopes.slope, k] - fixed) * part
+            self.numbers[c, GOAL] += (b.velocity_met(self.slopes.slope, k) - fixed) * part
             self.numbers[c, GOAL] += b.growth[i, k] * abs(part)
             self.numbers[c, WEIGHT] += part * part * self.states[root, MOBILITY]
             self.states[root, PATH] -= borne

@@ -103,7 +103,7 @@ class SlopeResponse:
             velocity: cython.double = self.clusters.at_instant(
                 s.body, k, self.clusters.velocity_of(s.body, k)
             )
-            speed += (self.bodies.velocity[s.slope, k] - velocity) * s.normal_on(k)
+            speed += (self.bodies.velocity_met(s.slope, k) - velocity) * s.normal_on(k)
             speed += self.bodies.growth[s.body, k] * abs(s.normal_on(k))
         return speed
 
@@ -126,7 +126,7 @@ class SlopeResponse:
         for k in range(b.dim):
             self.clusters.even_out(i, k)
             self.normal[k] = s.normal_on(k)
-            self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
+            self.before[k] = m.velocity_after(n, k) - b.velocity_met(s.slope, k)
             self.after[k] = self.before[k]
             if b.controls.locks(i, k):
                 self.fixed_speed += self.before[k] * self.normal[k]
@@ -362,7 +362,7 @@ class SlopeResponse:
             normal: cython.double = sign if k == c.axis else 0.0
             if is_slanted(c.sign):
                 normal = c.slopes.normal_on(k)
-            speed: cython.double = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
+            speed: cython.double = b.velocity_met(j, k) - b.velocity_met(self.slopes.slope, k)
             if normal != 0.0:
                 speed += b.growth[i, k] if normal > 0.0 else -b.growth[i, k]
             self.faces[TRIED, k] = normal
@@ -513,12 +513,12 @@ class SlopeResponse:
         for k in range(b.dim):
             if b.controls.locks(i, k):
                 continue
-            velocity: cython.double = b.velocity[self.slopes.slope, k] + (
+            velocity: cython.double = b.velocity_met(self.slopes.slope, k) + (
                 self.after[k] + 0.5 * self.pull[k]
             )
             self.clusters.turn_alone(i, k, velocity)
             if self.rests and k == self.slopes.up:
-                self.clusters.anchor_velocity = b.velocity[self.slopes.slope, k]
+                self.clusters.anchor_velocity = b.velocity_met(self.slopes.slope, k)
                 node: cython.Py_ssize_t = self.clusters.ensure(i, k)
                 self.clusters.merge(node, node, self.slopes.slope)
             if self.gravity.acts_on(i):

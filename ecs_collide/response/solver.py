@@ -193,7 +193,7 @@ class Solver:
 
         # A held body moves only if it is driven.
         return anchor >= 0 and (
-            not self.bodies.on_hold[anchor] or self.bodies.velocity[anchor, k] != 0.0
+            not self.bodies.on_hold[anchor] or self.bodies.course[anchor, k] != 0.0
         )
 
     def restitution(self) -> cython.double:
@@ -346,10 +346,10 @@ class Solver:
         j: cython.Py_ssize_t = m.rows[1 - n]
         sign: cython.int = -m.sign if n else m.sign
         velocity: cython.double = c.final_velocity(i, m.axis)
-        other: cython.double = self.bodies.velocity[j, m.axis]
+        other: cython.double = self.bodies.velocity_met(j, m.axis)
         mass: cython.double = self.bodies.mass[j]
 
-        bound: cython.double = abs(velocity) + abs(other) + abs(self.bodies.velocity[i, m.axis])
+        bound: cython.double = abs(velocity) + abs(other) + abs(self.bodies.velocity_met(i, m.axis))
         if (velocity - other) * sign >= -SHARED_ROUNDING * bound:
             return False  # only their paths close, not their final velocities
         if not m.is_dynamic[1 - n]:
@@ -368,13 +368,13 @@ class Solver:
             c.push(root, -mass, after)
             m.impulse = mass * abs(after - other)
             c.turn_freely(j, m.axis, after)
-        return (self.bodies.velocity[i, m.axis] - after) * sign >= 0.0
+        return (self.bodies.velocity_met(i, m.axis) - after) * sign >= 0.0
 
     def _exchange(self, restitution: cython.double) -> cython.void:
         """Exchange the velocities of a pair by inverse mass."""
         m: ImpactState = self.impact
-        v1: cython.double = self.bodies.velocity[m.rows[0], m.axis]
-        v2: cython.double = self.bodies.velocity[m.rows[1], m.axis]
+        v1: cython.double = self.bodies.velocity_met(m.rows[0], m.axis)
+        v2: cython.double = self.bodies.velocity_met(m.rows[1], m.axis)
         mass1: cython.double = self.bodies.mass[m.rows[0]]
         mass2: cython.double = self.bodies.mass[m.rows[1]]
         after1: cython.double = v2
@@ -483,7 +483,7 @@ class Solver:
         if one == other:
             v1 = v2 = v2 if second_leaves else v1
         if anchor >= 0:
-            c.anchor_velocity = self.bodies.velocity[anchor, k]
+            c.anchor_velocity = self.bodies.velocity_met(anchor, k)
         if one != other or not (self.first_joins and self.second_joins):
             self._link(i, j, k, True)
         self._unite(one, other, anchor, v1, v2)
@@ -539,8 +539,8 @@ class Solver:
         sign: cython.int = self.impact.sign
         first: cython.Py_ssize_t = self.solid_first
         second: cython.Py_ssize_t = self.solid_second
-        v1: cython.double = abs(b.velocity[first, k] - sign * b.growth[first, k])
-        v2: cython.double = abs(b.velocity[second, k] + sign * b.growth[second, k])
+        v1: cython.double = abs(b.velocity_met(first, k) - sign * b.growth[first, k])
+        v2: cython.double = abs(b.velocity_met(second, k) + sign * b.growth[second, k])
 
         if self.first_joins and v1 > v2:
             return self.solid_second
@@ -588,7 +588,7 @@ class Solver:
             return second
         if self._gives_way_to(second, first, k):
             return first
-        if second >= 0 and b.velocity[first, k] != b.velocity[second, k]:
+        if second >= 0 and b.velocity_met(first, k) != b.velocity_met(second, k):
             return CONFLICT
         return first
 
@@ -610,7 +610,7 @@ class Solver:
             return True
         self.clusters.write_body(anchor)
         self.clusters.write_body(other)
-        return abs(b.velocity[other, k]) >= abs(b.velocity[anchor, k])
+        return abs(b.velocity_met(other, k)) >= abs(b.velocity_met(anchor, k))
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is held, and not locked on an axis."""

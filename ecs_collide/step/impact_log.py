@@ -121,9 +121,7 @@ class ImpactLog:
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         slants: cython.bint = is_slanted(sign)
-        is_plain: cython.bint = not (
-            outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
-        )
+        is_plain: cython.bint = not (outcome == STOPPED_ALREADY or self.gravity.is_on)
 
         buffer.time[n] = self.step.now
         buffer.exit[n] = self.pairs.impact[p].exit
@@ -225,6 +223,4 @@ class ImpactLog:
 
         A member of a cluster that lasts goes at the velocity of its path, not at the shared one.
         """
-        if self.bodies.on_hold[i]:
-            return self.bodies.saved_motion[i, k]
-        return self.clusters.at_instant(i, k, self.clusters.velocity_of(i, k))
+        return self.clusters.at_instant(i, k, self.bodies.velocity[i, k])

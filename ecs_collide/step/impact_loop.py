@@ -1058,7 +1058,7 @@ class ImpactLoop:
         self.is_set = True
         self.clusters.end_drift(i, k)
         if self.bodies.on_hold[i]:
-            self.holding.set_velocity(i, k, value)
+            self.bodies.leave_with(i, k, value)
         else:
             self.falling.set_velocity(i, k, value)
 
