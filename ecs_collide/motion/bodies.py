@@ -162,7 +162,6 @@ class Bodies:
     turn: Public[cython.double[:, :, ::1]]
     # (capacity, dim): the velocity of the path of a body on hold, 0 unless another body drives it
     course: Public[cython.double[:, ::1]]
-    saved_growth: Public[cython.double[:, ::1]]  # (capacity, dim): the growth of a body on hold
     # (capacity, dim): what moves a body besides its velocity, per second: out of others, 0 for most
     drift: Public[cython.double[:, ::1]]
     # The memory of `path`, `motion`, `swept_min` and `swept_max`.
@@ -392,10 +391,16 @@ class Bodies:
         """Return the velocity with which others meet a body: one on hold is a wall on its path."""
         return self.course[i, k] if self.on_hold[i] else self.velocity[i, k]
 
+    @cython.inline
+    def growth_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how fast a body's half size grows on an axis now; one on hold does not grow."""
+        return 0.0 if self.on_hold[i] else self.growth[i, k]
+
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
-        """Keep a body's velocity to the end of the step, whatever its path does from now on."""
+        """Let a body keep its velocity and growth to the end of the step, whatever its path does."""
         for k in range(self.dim):
             self.course[i, k] = self.velocity[i, k]
+            self.path[self.n_path * i + 4 * k + RESIZE] = 0.0
         self.on_hold[i] = 1
 
     def leave_with(
@@ -752,12 +757,7 @@ class Bodies:
         """Count bodies as at rest that are only pressed: they stopped at time 0 where they were."""
         for n in range(self.n_marked):
             i: cython.Py_ssize_t = self.marked[n]
-            if (
-                not self.interrupted[i]
-                or self.turned_at[n] != 0.0
-                or self.on_hold[i]
-                or self.gone[i]
-            ):
+            if not self.interrupted[i] or self.turned_at[n] != 0.0 or self.gone[i]:
                 continue
             rests: cython.bint = self.dynamic[i] != 0
             for k in range(self.dim):
@@ -883,10 +883,6 @@ class Bodies:
         for _k in range(self.dim):
             self.path[at + MOTION] = self.path[at + RESIZE] = 0.0
             at += 4
-
-    def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """End the growth of a body on an axis at its base time, for the rest of the step."""
-        self.path[self.n_path * i + 4 * k + RESIZE] = 0.0
 
     def turn_to(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double

@@ -166,8 +166,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "response.carriers": "start of a step: of a rider plus its carrier's; end: its own again",
         "motion.attachments": "start of a step and at each turn of the owner",
         "motion.bodies": "within a step: what impacts have made of it; its start: 0 into a body that it "
-        "is pushed out of; a step that failed, or a snapshot: what was seen last",
-        "response.clusters": "end of a step: shared by the members of a cluster that lasts",
+        "is pushed out of; end: shared by a cluster that lasts; a step that failed, or a snapshot: what "
+        "was seen last",
         "motion.gravity": "start of a step: the mean over the step; end: the one at its end",
     },
     # Values of components, grouped by their readers.
@@ -186,7 +186,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")
     ),
     "half": ("motion.bodies", "step.editing", "sync.reader"),
-    "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
+    "growth": ("motion.bodies", "motion.body_table", "sync.reader"),
     "seen_centre": ("step.editing", "step.shifting", "sync.impact_bodies", "sync.reader"),
     "seen_place": ("step.shifting",),
     "seen_half": ("step.editing", "sync.reader"),
@@ -220,8 +220,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "base": ("motion.attachments", "motion.bodies"),
     "motion": (
-        "motion.bodies", "response.clusters", "step.sleeping", "sync.reader", "sync.registry",
-        "sync.targets",
+        "motion.bodies", "step.sleeping", "sync.reader", "sync.registry", "sync.targets",
     ),
     **dict.fromkeys(
         ("swept_min", "swept_max"), ("response.ways_out", "step.edges")
@@ -232,7 +231,6 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
     "course": ("motion.bodies",),
-    "saved_growth": ("response.holding",),
     "owner": ("motion.attachments", "motion.rare_columns"),
     "translation_side": ("motion.bodies",),
 }  # fmt: skip
@@ -283,7 +281,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         # The fields of `Bodies` document the rows of the next three.
         *_each(("path",), DOUBLE, (4 * dim,), "bodies"),
         *_each(("turn",), DOUBLE, (dim, 3), "bodies"),
-        *_each(("course", "saved_growth", "drift"), DOUBLE, (dim,), "bodies"),
+        *_each(("course", "drift"), DOUBLE, (dim,), "bodies"),
         *_each(("filters",), LONG, (3,), "rare"),  # categories, mask, group
         *_each(_RARE_VECTORS, DOUBLE, (dim,), "rare"),
         *_each((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare"),

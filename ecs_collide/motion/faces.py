@@ -26,7 +26,7 @@ def face_velocity(
     velocity: cython.double = b.velocity_met(i, k) + belt_velocity(b, i, side, slants, k)
 
     if k == abs(side) - 1:
-        velocity += b.growth[i, k] if side > 0 else -b.growth[i, k]
+        velocity += b.growth_of(i, k) if side > 0 else -b.growth_of(i, k)
     return velocity
 
 

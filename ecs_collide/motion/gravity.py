@@ -253,12 +253,13 @@ class Gravity:
             self._find_decay(b.rare.damping[i] * (b.dt * (1.0 - t)))
 
     def is_shared(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
-        """Return whether contacts have changed the pull of a started body before time `t`.
+        """Return whether contacts have changed the pull of a body before time `t`.
 
         The pull of a damped path, whose chord begins before the step, is not its own either.
         """
         return (
-            not self.held[i, k] & HELD
+            self.started[i] == self.step
+            and not self.held[i, k] & HELD
             and 0.0 <= self.since[i, k] < t
             and self.pull[i, k] != self.own[i, k]
         )
@@ -290,6 +291,10 @@ class Gravity:
         if self.started[i] == self.step:
             self.held[i, k] = HELD
             self.kick[i, k] = 0.0
+
+    def end(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let neither gravity nor damping act on a body any more in this step."""
+        self.started[i] = 0
 
     @cython.inline
     def is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:

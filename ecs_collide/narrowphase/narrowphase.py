@@ -318,8 +318,8 @@ class Narrowphase:
         k: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
 
-        two: cython.double = b.velocity_met(j, k) + sign * b.growth[j, k]
-        one: cython.double = b.velocity_met(i, k) - sign * b.growth[i, k]
+        two: cython.double = b.velocity_met(j, k) + sign * b.growth_of(j, k)
+        one: cython.double = b.velocity_met(i, k) - sign * b.growth_of(i, k)
         speed: cython.double = (two - one) * sign
         return (speed if speed > 0.0 else 0.0) + 0.0  # 0 for faces that close by rounding alone
 

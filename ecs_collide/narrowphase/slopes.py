@@ -119,7 +119,7 @@ class Slopes:
         if b.rare.slope[i] == 0 or b.dynamic[i]:
             return False
         for k in range(b.dim):  # noqa: SIM110  (a generator costs more)
-            if b.growth[i, k] != 0.0 or b.half[i, k] == 0.0:
+            if b.growth_of(i, k) != 0.0 or b.half[i, k] == 0.0:
                 return False
         return True
 
@@ -271,7 +271,7 @@ class Slopes:
             return 0.0
         for k in range(b.dim):
             way: cython.double = b.velocity_met(self.slope, k) - b.velocity_met(self.body, k)
-            growth: cython.double = b.growth[self.body, k]
+            growth: cython.double = b.growth_of(self.body, k)
             if of_paths:
                 way = b.motion_of(self.slope, k) - b.motion_of(self.body, k)
                 growth = b.resize_of(self.body, k)

@@ -103,7 +103,7 @@ class ClosingContacts:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         closing: cython.double = sign * (c.path_velocity(j, k) - c.path_velocity(i, k)) + (
-            self.bodies.growth[i, k] + self.bodies.growth[j, k]
+            self.bodies.growth_of(i, k) + self.bodies.growth_of(j, k)
         )
 
         return 0.0 if abs(closing) <= c.rounding_of_faces(i, j, k) else closing

@@ -350,10 +350,7 @@ class Clusters(SharedMotion):
             i: cython.Py_ssize_t = self.nodes[node].body
             velocity: cython.double = shared + self.nodes[node].shift
             if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
-                b.mark(i)
-                b.interrupt_rest(i)
-                b.velocity[i, k] = velocity + 0.0
-                b.motion[i, k] = velocity * b.dt + 0.0
+                b.set_velocity(i, k, velocity)
             node = self.nodes[node].next
 
     def turn_alone(
@@ -408,7 +405,7 @@ class Clusters(SharedMotion):
 
     def let_fall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let gravity act again on a body from which friction or `Stop` has taken it just now."""
-        if self.bodies.on_hold[i] or self.lasting_root(i, k) or self.is_anchored(i, k):
+        if self.lasting_root(i, k) or self.is_anchored(i, k):
             return
         change: cython.double = self.gravity.give_back(i, k, self.step.now)
 
@@ -450,7 +447,7 @@ class Clusters(SharedMotion):
         """Return the rate at which rounding alone may make the faces of two bodies close or part."""
         return rounding_of_faces(
             abs(self.path_velocity(i, k)) + abs(self.path_velocity(j, k)),
-            abs(self.bodies.growth[i, k]) + abs(self.bodies.growth[j, k]),
+            abs(self.bodies.growth_of(i, k)) + abs(self.bodies.growth_of(j, k)),
             self.rounding(i, j, k),
         )
 
@@ -557,7 +554,7 @@ class Clusters(SharedMotion):
 
         The contacts of members to which the velocity is new must be examined.
         """
-        growth: cython.double[:, ::1] = self.bodies.growth
+        b: Bodies = self.bodies
         root: cython.Py_ssize_t = members[0]
 
         for place in range(n):
@@ -565,14 +562,16 @@ class Clusters(SharedMotion):
             shift: cython.double = self.nodes[node].shift
             self._isolate(node)
             self.nodes[node].resizes = (
-                shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0
+                shift != 0.0 or b.growth_of(self.nodes[node].body, self.nodes[node].axis) != 0.0
             )
             self._shift(node, shift)
             self.nodes[node].rim = self.nodes[node].is_on_rim = 0
             self._queue_to_examine(self.nodes[node].body, self.nodes[node].axis)
             if place:
                 self._append(root, node)
-        self.nodes[root].resizes |= anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0
+        self.nodes[root].resizes |= (
+            anchor >= 0 and b.growth_of(anchor, self.nodes[root].axis) != 0.0
+        )
         self.nodes[root].anchor = anchor
         self.nodes[root].velocity = velocity
         self._queue_to_write(root)
@@ -650,11 +649,7 @@ class Clusters(SharedMotion):
 
     def split_path(self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint) -> cython.bint:
         """Start the chord of a body at this instant; return whether that bends its path."""
-        if (
-            self.gravity.is_split(i, k, self.step.now, is_along)
-            or self.bodies.on_hold[i]
-            or self.lasting_root(i, k)
-        ):
+        if self.gravity.is_split(i, k, self.step.now, is_along) or self.lasting_root(i, k):
             return False
         before: cython.double = self.velocity_of(i, k)
         velocity: cython.double = self.gravity.split(i, k, before, self.step.now, is_along)

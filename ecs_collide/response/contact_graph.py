@@ -175,7 +175,9 @@ class ContactGraph:
         k: cython.int = self.clusters.nodes[low or high].axis
 
         self.n_links += 1
-        self.links[self.n_links].apart = self.bodies.growth[one, k] + self.bodies.growth[other, k]
+        self.links[self.n_links].apart = self.bodies.growth_of(one, k) + self.bodies.growth_of(
+            other, k
+        )
         self.links[self.n_links].low = low
         self.links[self.n_links].high = high
         self.links[self.n_links].anchor = anchor

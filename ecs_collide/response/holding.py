@@ -10,8 +10,7 @@ To dynamic bodies a held body is a wall at rest, so nothing passes through it.  
 kinematic bodies, and bodies that they drive, move it.  A lift carries it or crushes it.
 
 Invariant: while `Bodies.on_hold` of a body is 1, `Bodies.course` is the velocity of its path, 0
-unless another body drives it, and `velocity` the one with which it leaves the step.  `growth` is 0,
-and `Bodies.saved_growth` has its own values.
+unless another body drives it, and `velocity` the one with which it leaves the step.
 """
 
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
@@ -117,7 +116,7 @@ class Holding:
         self.bodies.find_swept_bounds(i)
 
     def _begin(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body keep the velocity that it has now, whatever its path does, and stop its growth."""
+        """Let a body keep the velocity that it has now, whatever its path does."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
 
@@ -127,19 +126,11 @@ class Holding:
         b.hold(i)
         for k in range(b.dim):
             b.leave_with(i, k, c.at_instant(i, k, c.final_velocity(i, k)))
-            c.gravity.hold(i, k)
-            b.saved_growth[i, k] = b.growth[i, k]
-            b.growth[i, k] = 0.0
-            b.stop_growing(i, k)
+        c.gravity.end(i)
         self.rows[self.n] = i
         self.n += 1
 
     def release(self) -> cython.void:
         """Let all held bodies go at the end of the step."""
-        b: Bodies = self.bodies
-
         for n in range(self.n):
-            i: cython.Py_ssize_t = self.rows[n]
-            b.on_hold[i] = 0
-            for k in range(b.dim):
-                b.growth[i, k] = b.saved_growth[i, k]
+            self.bodies.on_hold[self.rows[n]] = 0

@@ -43,7 +43,7 @@ class ResizingFaces:
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
         k: cython.int = self.impact.axis
-        apart: cython.double = self.bodies.growth[i, k] + self.bodies.growth[j, k]
+        apart: cython.double = self.bodies.growth_of(i, k) + self.bodies.growth_of(j, k)
 
         apart *= self.impact.sign
         if not second_joins:
@@ -93,8 +93,8 @@ class ResizingFaces:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
-        grow1: cython.double = -m.sign * b.growth[i, k]
-        grow2: cython.double = m.sign * b.growth[j, k]
+        grow1: cython.double = -m.sign * b.growth_of(i, k)
+        grow2: cython.double = m.sign * b.growth_of(j, k)
         v1: cython.double = c.final_velocity(i, k)
         v2: cython.double = c.final_velocity(j, k)
         shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))

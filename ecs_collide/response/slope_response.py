@@ -104,7 +104,7 @@ class SlopeResponse:
                 s.body, k, self.clusters.velocity_of(s.body, k)
             )
             speed += (self.bodies.velocity_met(s.slope, k) - velocity) * s.normal_on(k)
-            speed += self.bodies.growth[s.body, k] * abs(s.normal_on(k))
+            speed += self.bodies.growth_of(s.body, k) * abs(s.normal_on(k))
         return speed
 
     def resolve(
@@ -131,7 +131,7 @@ class SlopeResponse:
             if b.controls.locks(i, k):
                 self.fixed_speed += self.before[k] * self.normal[k]
                 self.normal[k] = 0.0
-            self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
+            self.fixed_speed -= b.growth_of(i, k) * abs(s.normal_on(k))
             if self.clusters.is_anchored(i, k):
                 self.pull[k] = self._own_pull(i, k)
             else:
@@ -223,8 +223,6 @@ class SlopeResponse:
         On other axes its clusters keep their paths.  So a release changes `is_shared` only for the
         released cluster, and the order of releases decides nothing.
         """
-        if not self.gravity.acts_on(i):
-            return
         for k in range(self.bodies.dim):
             if self.gravity.is_shared(i, k, self.step.now):
                 self.clusters.even_out(i, k)
@@ -364,7 +362,7 @@ class SlopeResponse:
                 normal = c.slopes.normal_on(k)
             speed: cython.double = b.velocity_met(j, k) - b.velocity_met(self.slopes.slope, k)
             if normal != 0.0:
-                speed += b.growth[i, k] if normal > 0.0 else -b.growth[i, k]
+                speed += b.growth_of(i, k) if normal > 0.0 else -b.growth_of(i, k)
             self.faces[TRIED, k] = normal
             self.faces[TRIED, SPEED + k] = speed
         if not is_slanted(c.sign) or not c.slopes.is_at_high_end():

@@ -105,18 +105,24 @@ class Solver:
         k: cython.int = m.axis
 
         self.blocked = -1
-        self.first_joins = m.is_dynamic[0] = b.dynamic_along(i, k)
-        self.second_joins = m.is_dynamic[1] = b.dynamic_along(j, k)
-        if not (b.on_hold[i] or b.on_hold[j]):
-            if b.controls.any_rank and m.is_dynamic[0] and m.is_dynamic[1]:
-                self._outweigh(i, j, k)
-            return False
-        if b.on_hold[i] != b.on_hold[j] and m.is_dynamic[0] and m.is_dynamic[1]:
-            if b.on_hold[i]:
-                self.first_joins = m.is_dynamic[0] = self._is_driven(j, k)
-            else:
-                self.second_joins = m.is_dynamic[1] = self._is_driven(i, k)
-        return (m.is_dynamic[0] and b.on_hold[i]) or (m.is_dynamic[1] and b.on_hold[j])
+        self.first_joins = m.is_dynamic[0] = self._may_turn(i, j, k)
+        self.second_joins = m.is_dynamic[1] = self._may_turn(j, i, k)
+        gives_way: cython.bint = (m.is_dynamic[0] and b.on_hold[i]) or (
+            m.is_dynamic[1] and b.on_hold[j]
+        )
+        if b.controls.any_rank and m.is_dynamic[0] and m.is_dynamic[1] and not gives_way:
+            self._outweigh(i, j, k)
+        return gives_way
+
+    @cython.cfunc
+    @cython.inline
+    def _may_turn(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether an impact with body j may change body i, but for their dominance."""
+        b: Bodies = self.bodies
+
+        return b.dynamic_along(i, k) and (
+            not b.on_hold[i] or b.on_hold[j] or not b.dynamic_along(j, k) or self._is_driven(j, k)
+        )
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Choose the body that gives way if the dominance of two dynamic bodies differs.
@@ -231,7 +237,7 @@ class Solver:
         two: cython.double = c.at_instant(j, k, c.velocity_of(j, k))
 
         return sign * (
-            (two + sign * self.bodies.growth[j, k]) - (one - sign * self.bodies.growth[i, k])
+            (two + sign * self.bodies.growth_of(j, k)) - (one - sign * self.bodies.growth_of(i, k))
         )
 
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
@@ -539,8 +545,8 @@ class Solver:
         sign: cython.int = self.impact.sign
         first: cython.Py_ssize_t = self.solid_first
         second: cython.Py_ssize_t = self.solid_second
-        v1: cython.double = abs(b.velocity_met(first, k) - sign * b.growth[first, k])
-        v2: cython.double = abs(b.velocity_met(second, k) + sign * b.growth[second, k])
+        v1: cython.double = abs(b.velocity_met(first, k) - sign * b.growth_of(first, k))
+        v2: cython.double = abs(b.velocity_met(second, k) + sign * b.growth_of(second, k))
 
         if self.first_joins and v1 > v2:
             return self.solid_second

@@ -114,7 +114,7 @@ class MetSurfaces:
         j: cython.Py_ssize_t = self.pairs.partner(p, i)
         if i == self.pairs.at[p].second:
             sign = -sign
-        return sign * b.velocity_met(j, k) + b.growth[j, k]
+        return sign * b.velocity_met(j, k) + b.growth_of(j, k)
 
     def restitution(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of an impact, after `Solver.weigh`."""

@@ -318,7 +318,6 @@ class Timeline:
         self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
-        self.solver.clusters.end_step()
         self.bodies.arrive(driven, targets)
         self.queue.clear()
         if correcting:
@@ -330,6 +329,7 @@ class Timeline:
         self.attachments.arrive()
         self.contacts_in_step.compare()
         self.correction.is_current = False
+        self.solver.clusters.end_step()
         self.n_held = self.holding.n
         self.holding.release()
         self.bodies.end_drifts(self.separating.rows[: self.separating.n])
