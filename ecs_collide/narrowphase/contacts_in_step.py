@@ -297,7 +297,6 @@ class ContactsInStep:
         two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
-        resizes: cython.bint = b.any_resize
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
@@ -307,13 +306,11 @@ class ContactsInStep:
             centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
             centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             centre2 += self.pairs.offset_of(p, k)
-            half1: cython.double = path[one + HALF]
-            half2: cython.double = path[two + HALF]
-            growth: cython.double = 0.0
-            if resizes:
-                half1 = max(0.0, half1 + path[one + RESIZE] * way1)
-                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
-                growth = path[one + RESIZE] + path[two + RESIZE]
+            half1: cython.double = path[one + HALF] + path[one + RESIZE] * way1
+            half2: cython.double = path[two + HALF] + path[two + RESIZE] * way2
+            half1 = half1 if half1 > 0.0 else 0.0
+            half2 = half2 if half2 > 0.0 else 0.0
+            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap

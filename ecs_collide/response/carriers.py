@@ -226,11 +226,10 @@ class Carriers:
         """
         t: RareColumns = self.bodies.rare
 
-        if t.any_carrier:
-            self._make_room(self.bodies.ids.shape[0])
         self._clear(self.now)
         if not t.any_carrier:
             return
+        self._make_room(self.bodies.ids.shape[0])
         # Bounded, because bodies that carry each other in a ring never converge.
         for _n in range(self.contacts.rows.n + 1):
             self.now, self.before = self.before, self.now
@@ -593,7 +592,7 @@ class Carriers:
     def _catch_up(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the own velocity of a body, and let it follow its carrier."""
         self.settle(i)
-        if self.rides(i) and self._must_follow(i):
+        if self._must_follow(i):
             self.lead(i)
 
     def _settle(self, i: cython.Py_ssize_t, by_carrier: cython.bint) -> cython.void:
@@ -672,10 +671,10 @@ class Carriers:
 
         return (
             not self.bodies.on_hold[i]
+            and self._is_riding(i)
             and not self._is_as_fast_as(
                 i, rode.carrier[i], rode.side[i], rode.slants[i], rode.alone
             )
-            and self._is_riding(i)
         )
 
     def lead(self, i: cython.Py_ssize_t) -> cython.void:

@@ -316,9 +316,8 @@ class CoulombFriction:
             return 0.0
         g.find_rest_of_damping(m.rows[n], self.step.now)
         press: cython.double = mass * abs(change) * g.decay
-        if kick != 0.0:  # held against gravity to the end of the step
-            press += mass * (2.0 * abs(kick)) * g.mean
-        return press
+        # What gravity would add to the end of the step, if the instant has ended that.
+        return press + mass * (2.0 * abs(kick)) * g.mean
 
     # -- rub --
 

@@ -238,7 +238,7 @@ class SlopeGroups:
             self.rows[c, ROOTS + k] = root
             self.numbers[c, NORMAL + k] = part
             self.numbers[c, GOAL] += (b.velocity_met(self.slopes.slope, k) - fixed) * part
-            self.numbers[c, GOAL] += b.growth[i, k] * abs(part)
+            self.numbers[c, GOAL] += b.growth_of(i, k) * abs(part)
             self.numbers[c, WEIGHT] += part * part * self.states[root, MOBILITY]
             self.states[root, PATH] -= borne
             self.states[root, KICK] -= borne
@@ -309,8 +309,8 @@ class SlopeGroups:
         kick: cython.double = self.states[root, KICK]
         velocity: cython.double = self.states[root, PATH]
 
-        kick = (kick if abs(kick) > least else 0.0) - old_kick
-        velocity = (velocity if abs(velocity) > least else 0.0) - c.nodes[root].velocity
+        kick = _beyond(least, kick) - old_kick
+        velocity = _beyond(least, velocity) - c.nodes[root].velocity
         if abs(velocity) <= least and abs(kick) <= least:
             velocity = kick = 0.0
         if c.nodes[root].size > 1 or c.nodes[root].anchor >= 0 or c.node_of[i, k] != root:
@@ -321,3 +321,9 @@ class SlopeGroups:
         c.turn_alone(i, k, velocity)
         if kick != 0.0:
             c.gravity.pull_with(i, k, old_kick + kick, self.step.now)
+
+
+@cython.inline
+def _beyond(least: cython.double, number: cython.double) -> cython.double:
+    """Return a number, or 0 if it is at most `least` from it."""
+    return number if abs(number) > least else 0.0

@@ -121,7 +121,6 @@ class ImpactLog:
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         slants: cython.bint = is_slanted(sign)
-        is_plain: cython.bint = not (outcome == STOPPED_ALREADY or self.gravity.is_on)
 
         buffer.time[n] = self.step.now
         buffer.exit[n] = self.pairs.impact[p].exit
@@ -142,10 +141,8 @@ class ImpactLog:
         self._write_places(numbers, p, at + dim + 1, slants)
         at += 1 + 3 * dim
         for k in range(dim):
-            numbers[at + k] = b.velocity[i, k] if is_plain else self._velocity_met(i, k, outcome)
-            numbers[at + dim + k] = (
-                b.velocity[j, k] if is_plain else self._velocity_met(j, k, outcome)
-            )
+            numbers[at + k] = self._velocity_met(i, k, outcome)
+            numbers[at + dim + k] = self._velocity_met(j, k, outcome)
         return n
 
     @cython.cfunc

@@ -299,7 +299,7 @@ class ImpactLoop:
         m: ImpactState = self.solver.impact
 
         self.clusters.write()
-        for c in range(self.friction.n if self.bodies.rare.any_carrier else 0):
+        for c in range(self.friction.n):
             if self.friction.take(c):
                 self.carriers.catch_up(m.rows[0], m.rows[1])
         self.friction.apply()

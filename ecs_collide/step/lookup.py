@@ -37,10 +37,9 @@ class WorldLink:
 
     def attach(self, world: World) -> None:
         """Set the world; RuntimeError if the space belongs to another one."""
-        if self.attached is None:
-            self.attached = world
-        elif self.attached != world:
+        if self.attached not in (None, world):
             raise RuntimeError(f"this Space belongs to {self.attached}, not to {world}")
+        self.attached = world
 
 
 class BodyLookup:
@@ -129,11 +128,7 @@ class BodyLookup:
         row = self.row(entity)
         if row < 0:
             return self.new_body(entity)
-        return (
-            None
-            if self._link.attached is None
-            else self._presence.read_moved(self._link.attached, entity, row)
-        )
+        return self._presence.read_moved(self.world, entity, row)
 
     def owner(self, entity: int, owner: int) -> NewBody:
         """Return the owner of an attached box as `new_body`; KeyError if it is not a valid box."""

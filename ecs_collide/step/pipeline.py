@@ -282,9 +282,8 @@ class Pipeline:
         else:
             try:
                 n_out: cython.Py_ssize_t = self.reader.read(lists.movers, lists.stills, dt)
-                if lists.attached.shape[0]:
-                    self.attached.remember()
-                    self.reader.read_attached(lists.attached, dt)
+                self.attached.remember()
+                self.reader.read_attached(lists.attached, dt)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 raise self.registry.first_error() from error
             if (

@@ -656,7 +656,8 @@ class ComponentReader:
         restitution: cython.double = b.seen_restitution[i, VALUE]
         mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
-        near: cython.bint = True
+        # In a world that wraps, each step asks how far a body gets.
+        near: cython.bint = not (b.wraps and b.has[i] & (Has.VELOCITY | Has.GROWTH))
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # each comparison is false for nan
@@ -668,14 +669,11 @@ class ComponentReader:
             fine &= velocity <= LARGEST and growth <= LARGEST
             near &= centre <= SAFE_LIMIT and half <= SAFE_LIMIT
             near &= velocity <= SAFE_LIMIT and growth <= SAFE_LIMIT
+            fine &= b.width[k] == 0.0 or 2.0 * half <= b.width[k]
         if self.rare.is_used:
             fine &= self._read_rare(i)
         if b.attached[i]:
             fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
-        if b.wraps:
-            near &= not b.has[i] & (Has.VELOCITY | Has.GROWTH)
-            for k in range(self.dim):
-                fine &= b.width[k] == 0.0 or 2.0 * b.seen_half[i, k] <= b.width[k]
         b.bad[i] = (0 if fine else Bad.INVALID) | (0 if near else Bad.DISTANT)
         b.restitution[i] = restitution if b.response[i] == ResponseCode.BOUNCE else 0.0
         b.dynamic[i] = (

@@ -395,9 +395,8 @@ class BodyRegistry:
         self._note_refused()
         try:
             n_out: cython.Py_ssize_t = reader.read(lists.movers, stills, dt)
-            if self._any_attached():
-                self.attached.remember()
-                reader.read_attached(lists.attached, dt)
+            self.attached.remember()
+            reader.read_attached(lists.attached, dt)
             if lists.switched_off:
                 reader.read_switched_off(lists.switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
