@@ -148,19 +148,6 @@ def test_a_fixed_body_that_is_moved_in_a_way_that_says_so_is_there_in_the_next_s
     assert reads_of_a_step(esper.component_for_entity(entity, Place), size) == 0
 
 
-def test_a_teleport_of_a_fixed_body_ends_its_contacts():
-    wall = box((2, 0), (1, 1), ec.Fixed())
-    body = mover((0, 0), (1, 1), (1, 0), ec.Slide())
-    space = ec.install()
-    esper.process(1.0)
-    assert len(space.contacts(body)) == 1
-
-    space.teleport(wall, (9, 0))
-    esper.process(1.0)
-
-    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
-
-
 def test_a_teleport_in_a_response_is_seen_by_the_next_step():
     door = box((50, 0), (1, 1), ec.Fixed())
     button = box((5, 0), (1, 1), ec.Fixed(), Tag())
@@ -422,21 +409,6 @@ def test_a_snapshot_taken_before_a_new_marker_is_read_is_that_of_the_world_it_re
     other.restore(data)
 
     assert other.snapshot() == data
-
-
-def test_restore_reads_fixed_bodies_again():
-    wall = box((4, 0), (1, 1), ec.Fixed())
-    space = ec.install()
-    esper.process(1.0)
-    data = space.snapshot()
-    space.teleport(wall, (9, 0))
-    esper.process(1.0)
-
-    space.restore(data)
-    esper.process(1.0)
-
-    assert space.bounds(wall) == ((3, -1), (5, 1))
-    assert position(wall) == (4, 0)
 
 
 def test_restore_brings_back_the_surface_of_a_fixed_body():
