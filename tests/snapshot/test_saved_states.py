@@ -315,18 +315,6 @@ def test_a_restore_in_which_a_component_refuses_its_number_changes_nothing(n_qui
     assert len(n_quick) == 1
 
 
-def test_new_entities_get_the_ids_that_they_got_the_first_time():
-    mover((0, 0), (1, 1), (3, 0))
-    space = ec.install()
-    esper.process(1.0)
-    state = space.save_state()
-    first = box((9, 9), (1, 1))
-
-    space.restore(state)
-
-    assert box((9, 9), (1, 1)) == first
-
-
 def test_a_state_tells_its_step_and_is_not_copied():
     mover((0, 0), (1, 1), (3, 0))
     space = ec.install()

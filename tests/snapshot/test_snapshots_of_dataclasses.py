@@ -227,29 +227,6 @@ def test_post_init_makes_what_is_no_field():
     assert (back.seconds, back.left, back.listeners) == (5.0, 2.0, [])
 
 
-def test_post_init_that_raises_leaves_the_world_untouched():
-    @dataclass
-    class Health:
-        points: int
-
-        def __post_init__(self) -> None:
-            if self.points < 0:
-                raise ValueError("dead")
-
-    crate, _, space = resting()
-    esper.add_component(crate, Health(5))
-    esper.component_for_entity(crate, Health).points = -1
-    data = space.snapshot()
-    esper.remove_component(crate, Health)
-    now = space.snapshot()
-
-    with pytest.raises(ValueError, match="dead") as raised:
-        space.restore(data)
-
-    assert f"Health of entity {crate}; nothing has been changed" in raised.value.__notes__[0]
-    assert space.snapshot() == now
-
-
 def test_own_way_of_saving_goes_before():
     crate, _, space = resting()
     space.snapshot_with(Gun, lambda gun: b"%d" % gun.shots, lambda data: Gun(shots=int(data)))
@@ -260,22 +237,6 @@ def test_own_way_of_saving_goes_before():
     space.restore(data)
 
     assert esper.component_for_entity(crate, Gun) == Gun(shots=3)
-
-
-def test_snapshot_from_before_a_type_is_saved_by_functions_is_read():
-    crate, _, space = resting()
-    gun = Gun(5.0, 3)
-    esper.add_component(crate, gun)
-    data = space.snapshot()
-    gun.wait = 1.0
-
-    space.snapshot_with(Gun, lambda gun: b"", lambda data: Gun(), name="a gun")
-    space.restore(data)
-    assert gun == Gun(5.0, 3)
-    esper.remove_component(crate, Gun)
-    space.restore(data)
-
-    assert esper.component_for_entity(crate, Gun) == Gun(5.0, 3)
 
 
 def test_components_that_play_a_role_may_be_dataclasses():
@@ -294,24 +255,6 @@ def test_components_that_play_a_role_may_be_dataclasses():
 
     assert esper.component_for_entity(entity, Place) == Place(4, 2)
     assert space.positions().tolist() == [[4, 2]]
-
-
-def test_more_dataclasses_than_a_mask_has_bits(elsewhere):
-    kinds = [dataclass(type(f"Own{n}", (), {"__annotations__": {"x": int}})) for n in range(150)]
-    entities = [esper.create_entity(ec.Position(n, 0)) for n in range(150)]
-    space = ec.install()
-    for n, kind in enumerate(kinds):
-        esper.add_component(entities[n], kind(n))
-        esper.add_component(entities[(n + 1) % 150], kind(-n))
-    data, before = space.snapshot(), everything()
-    for n in range(0, 150, 3):
-        esper.remove_component(entities[n], kinds[n])
-        esper.delete_entity(entities[n + 1], immediate=True)
-
-    space.restore(data)
-
-    assert everything() == before
-    assert space.snapshot() == data
 
 
 def test_two_dataclasses_of_one_name_are_refused_until_one_is_named():
@@ -347,20 +290,6 @@ def test_unknown_dataclass_is_refused_by_name_and_nothing_is_imported(elsewhere)
 
     assert set(sys.modules) == modules
     assert everything() == {}
-
-
-def test_fields_in_another_order_are_taken_by_name(elsewhere):
-    entity = esper.create_entity(Team(4), Score(1, 0.25))
-    data = ec.install().snapshot()
-    other = elsewhere()
-    turned = {"rival": int, "is_best": bool, "rate": float, "points": int}
-    Turned = dataclass(type("Score", (), {"__annotations__": turned}))  # noqa: N806
-    other.snapshot_with(Turned)
-    other.snapshot_with(Team)
-
-    other.restore(data)
-
-    assert esper.component_for_entity(entity, Turned) == Turned(None, True, 0.25, 1)
 
 
 FORGED = {

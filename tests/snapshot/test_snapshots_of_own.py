@@ -98,54 +98,26 @@ def test_an_own_component_can_be_changed_in_place():
     assert esper.component_for_entity(floor, Health).points == 8
 
 
-def test_a_load_that_raises_leaves_the_world_untouched():
-    crate, _, space = resting()
-
-    def load(data):
-        raise KeyError("no such weapon")
-
-    space.snapshot_with(Health, save_health, load)
-    esper.add_component(crate, Health(5))
-    data = space.snapshot()
-    esper.component_for_entity(crate, Health).points = 6
-    esper.component_for_entity(crate, ec.Position).x = 9
-    now = space.snapshot()
-
-    with pytest.raises(KeyError, match="no such weapon") as raised:
-        space.restore(data)
-
-    assert f"Health of entity {crate}; nothing has been changed" in raised.value.__notes__[0]
-    assert space.snapshot() == now
-
-
-def test_load_must_give_a_component():
-    crate, _, space = resting()
-    space.snapshot_with(Health, save_health, lambda data: None)
-    esper.add_component(crate, Health(5))
-    data = space.snapshot()
-    esper.remove_component(crate, Health)
-
-    with pytest.raises(TypeError, match="load gave None, and must give a Health"):
-        space.restore(data)
-
-
-def test_an_update_that_raises_leaves_the_world_as_it_was():
+@pytest.mark.parametrize("fails", ["load", "update"])
+def test_a_function_that_raises_leaves_the_world_untouched(fails):
     crate, floor, space = resting()
 
-    def update(health, data):
-        points = int.from_bytes(data, "little")
-        if points == floor:
-            raise KeyError(f"for {points}")
-        health.points = points
+    def load(data):
+        health = load_health(data)
+        if health.points == floor:
+            raise KeyError(f"for {floor}")
+        return health
 
-    remember_health(space, update=update)
+    def update(health, data):
+        health.points = load(data).points
+
+    space.snapshot_with(Health, save_health, load, update if fails == "update" else None)
     for entity in (crate, floor):
         esper.add_component(entity, Health(entity))
     data = space.snapshot()
     for entity in (crate, floor):
         esper.component_for_entity(entity, Health).points = 77
     esper.component_for_entity(crate, ec.Position).x = 9
-
     now = space.snapshot()
 
     with pytest.raises(KeyError, match=f"for {floor}") as raised:
@@ -154,6 +126,20 @@ def test_an_update_that_raises_leaves_the_world_as_it_was():
     assert f"Health of entity {floor}; nothing has been changed" in raised.value.__notes__[0]
     assert space.snapshot() == now
     space.check()
+
+
+def test_save_must_give_bytes_and_load_a_component():
+    crate, _, space = resting()
+    esper.add_component(crate, Health(5))
+
+    space.snapshot_with(Health, lambda health: health.points, load_health)
+    with pytest.raises(TypeError, match=f"save gave 5 for the Health of entity {crate}"):
+        space.snapshot()
+    space.snapshot_with(Health, save_health, lambda data: None)
+    data = space.snapshot()
+    esper.remove_component(crate, Health)
+    with pytest.raises(TypeError, match="load gave None, and must give a Health"):
+        space.restore(data)
 
 
 def test_own_components_that_nobody_can_load_are_refused(elsewhere):
@@ -241,15 +227,6 @@ def test_a_game_may_have_any_number_of_own_types(elsewhere):
         assert esper.component_for_entity(found[0], kind).data == bytes([n])
     assert esper.has_components(lone, kinds[140], kinds[3])
     assert len(esper.components_for_entity(lone)) == 2
-
-
-def test_save_must_give_bytes():
-    crate, _, space = resting()
-    space.snapshot_with(Health, lambda health: health.points, load_health)
-    esper.add_component(crate, Health(5))
-
-    with pytest.raises(TypeError, match=f"save gave 5 for the Health of entity {crate}"):
-        space.snapshot()
 
 
 class Wounded:
