@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import esper
 import pytest
@@ -12,79 +11,29 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels import tiled
+from tests.levels.test_tiled_bodies import Load, custom, load, objects, thing, tiles
 from tests.levels.tiled_maps import corners
 
-TILESET = """
- <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">
-  <image source="t.png" width="40" height="10"/>
-  <tile id="0"><properties><property name="solid" type="bool" value="true"/></properties></tile>
-  <tile id="1"><properties><property name="solid" type="bool" value="false"/></properties></tile>
-  <tile id="3" type="coin">
-   <properties>
-    <property name="worth" type="int" value="5"/>
-    <property name="kind" value="gold"/>
-   </properties>
-  </tile>
- </tileset>
-"""
-SOLID = '<properties><property name="solid" type="bool" value="true"/></properties>'
-NOT_SOLID = '<properties><property name="solid" type="bool" value="false"/></properties>'
+__all__ = ["load"]  # the fixture
 
-Load = Callable[..., tiled.Level]
-
-
-def tile_layer(picture: str, extra: str = "", attributes: str = "") -> str:
-    """Return a layer drawn with digits and dots."""
-    rows = picture.split()
-    data = ",\n".join(",".join(row.replace(".", "0")) for row in rows)
-    return (
-        f'<layer id="1" name="tiles" width="{len(rows[0])}" height="{len(rows)}" {attributes}>'
-        f'{extra}<data encoding="csv">{data}</data></layer>'
-    )
-
-
-def object_layer(*objects: str, attributes: str = "") -> str:
-    return f'<objectgroup id="2" name="things" {attributes}>{"".join(objects)}</objectgroup>'
-
-
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """Return a function that saves layers as a map of 10 x 10 pixels a tile, and loads it."""
-
-    def load_layers(
-        *layers: str, width: int = 4, height: int = 3, head: str = "", **options: bool
-    ) -> tiled.Level:
-        path = tmp_path / "map.tmx"
-        path.write_text(
-            '<map version="1.8" tiledversion="1.8.2" orientation="orthogonal" '
-            f'renderorder="right-down" width="{width}" height="{height}" tilewidth="10" '
-            f'tileheight="10" infinite="0" nextlayerid="9" nextobjectid="9" {head}>'
-            f"{TILESET}{''.join(layers)}</map>"
-        )
-        return tiled.load(path, **options)
-
-    return load_layers
+WALL = {1: {"solid": True}}
 
 
 def test_solid_tiles_become_few_boxes_counted_upwards(load: Load) -> None:
-    level = load(
-        tile_layer("""
-            1...
-            1.11
-            1.11
-        """)
-    )
+    #
+    #   # . . .
+    #   # . # #
+    #   # . # #
+    #
+    layer = tiles("1... 1.11 1.11")
+
+    level, single = load(layer, tile=WALL), load(layer, tile=WALL, merge=False)
 
     assert level.size == (40.0, 30.0)
     assert corners(level) == {(0, 0, 10, 30), (20, 0, 40, 20)}
-
-
-def test_without_merging_each_tile_is_a_box(load: Load) -> None:
-    level = load(tile_layer("1... 1.11 1.11"), merge=False)
-
-    assert len(level.solids) == 7
-    assert (20, 10, 30, 20) in corners(level)
-    assert all(box.half == (5.0, 5.0) for box in level.solids)
+    assert len(single.solids) == 7
+    assert (20, 10, 30, 20) in corners(single)
+    assert all(box.half == (5.0, 5.0) for box in single.solids)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +48,8 @@ def test_without_merging_each_tile_is_a_box(load: Load) -> None:
     ],
 )
 def test_merged_boxes_cover_the_same_points_once(load: Load, picture: str) -> None:
-    whole = load(tile_layer(picture))
-    tiles = load(tile_layer(picture), merge=False)
+    whole = load(tiles(picture), tile=WALL)
+    single = load(tiles(picture), tile=WALL, merge=False)
 
     cells = [
         (x, y)
@@ -110,49 +59,46 @@ def test_merged_boxes_cover_the_same_points_once(load: Load, picture: str) -> No
     ]
 
     assert len(cells) == len(set(cells))
-    assert set(cells) == {(left, bottom) for left, bottom, _, _ in corners(tiles)}
+    assert set(cells) == {(left, bottom) for left, bottom, _, _ in corners(single)}
 
 
 @pytest.mark.parametrize(
     ("layer", "solid"),
-    [(SOLID, {0, 20}), ("", {0}), (NOT_SOLID, set())],
+    [({"solid": True}, {0, 20}), ({}, {0}), ({"solid": False}, set())],
     ids=["layer true", "layer says nothing", "layer false"],
 )
 def test_layer_and_tile_say_together_what_is_solid(
-    load: Load, layer: str, solid: set[float]
+    load: Load, layer: dict[str, bool], solid: set[float]
 ) -> None:
-    # Tile 1 says true, tile 2 says false, tile 3 says nothing.
-    level = load(tile_layer("123.", extra=layer), height=1, merge=False)
+    says = {1: {"solid": True}, 2: {"solid": False}}  # and tile 3 says nothing
 
-    assert {left for left, _, _, _ in corners(level)} == solid
+    level = load(tiles("123.", **layer), tile=says, merge=False)
+
+    assert {left for left, *_ in corners(level)} == solid
 
 
 def test_groups_hand_down_offset_and_solidity(load: Load) -> None:
-    inner = tile_layer("3...", attributes='offsetx="1" offsety="2"')
+    inner = {**tiles("3..."), "offsetx": 1, "offsety": 2}
+    group = {
+        "type": "group", "name": "g", "id": 5, "offsetx": 100, "offsety": -7, "layers": [inner],
+        "properties": custom(solid=True),
+    }  # fmt: skip
 
-    level = load(
-        f'<group id="5" name="g" offsetx="100" offsety="-7">{SOLID}{inner}</group>', height=1
-    )
-
-    assert corners(level) == {(101, 5, 111, 15)}
+    assert corners(load(group)) == {(101, 25, 111, 35)}
 
 
 def test_solid_tiles_of_two_layers_are_merged_and_never_doubled(load: Load) -> None:
-    level = load(tile_layer("11.."), tile_layer(".11."), height=1)
+    level = load(tiles("11.."), tiles(".11."), tile=WALL)
 
-    assert corners(level) == {(0, 0, 30, 10)}
+    assert corners(level) == {(0, 20, 30, 30)}
 
 
 def test_objects_keep_names_types_and_properties(load: Load) -> None:
-    level = load(
-        object_layer(
-            '<object id="3" name="door" type="exit" x="10" y="5" width="20" height="10">'
-            '<properties><property name="to" value="cellar"/></properties></object>',
-            '<object id="4" name="start" x="7.5" y="12.25"><point/></object>',
-            attributes='offsetx="1" offsety="3"',
-        )
+    layer = objects(
+        thing(3, (20, 10), name="door", type="exit", x=10, y=5, properties=custom(to="cellar")),
+        thing(4, (0, 0), name="start", x=7.5, y=12.25, point=True),
     )
-    door, start = level.objects
+    door, start = load({**layer, "offsetx": 1, "offsety": 3}).objects
 
     assert (door.id, door.name, door.type, door.layer) == (3, "door", "exit", "things")
     assert door.properties == {"to": "cellar"}
@@ -161,24 +107,18 @@ def test_objects_keep_names_types_and_properties(load: Load) -> None:
 
 
 def test_tile_object_stands_on_its_point_and_inherits_from_its_tile(load: Load) -> None:
-    level = load(
-        object_layer(
-            '<object id="1" gid="4" x="10" y="30" width="10" height="20">'
-            '<properties><property name="worth" type="int" value="9"/></properties></object>'
-        )
-    )
-    (coin,) = level.of_type("coin")
+    coin = {4: {"type": "coin", "worth": 5, "kind": "gold"}}
+    standing = thing(1, (10, 20), gid=4, x=10, y=30, properties=custom(worth=9))
 
-    assert (coin.centre, coin.half) == ((15.0, 10.0), (5.0, 10.0))
-    assert coin.properties == {"worth": 9, "kind": "gold"}
-    assert coin.tile == 4
+    (found,) = load(objects(standing), tile=coin).of_type("coin")
+
+    assert (found.centre, found.half) == ((15.0, 10.0), (5.0, 10.0))
+    assert found.properties == {"worth": 9, "kind": "gold"}
+    assert found.tile == 4
 
 
 def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
-    level = load(
-        tile_layer("11.. .... ...."),
-        object_layer('<object id="1" name="box" x="0" y="0" width="4" height="6"/>'),
-    )
+    level = load(tiles("11.. .... ...."), objects(thing(1, (4, 6), name="box")), tile=WALL)
 
     (wall,) = level.create_solids()
     box = esper.create_entity(*level.named("box").components())
@@ -189,27 +129,27 @@ def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "word"),
+    ("shape", "word"),
     [
-        ('width="4" height="4"><ellipse/>', "ellipse"),
-        ('width="4" height="4"><capsule/>', "capsule"),
-        ('><polygon points="0,0 1,1 2,0"/>', "polygon"),
-        ('><polyline points="0,0 1,1"/>', "polyline"),
-        ('width="4" height="4" rotation="45">', "45 degrees"),
-        (">", "point"),
+        ({"ellipse": True}, "ellipse"),
+        ({"capsule": True}, "capsule"),
+        ({"polygon": [{"x": 0, "y": 0}, {"x": 1, "y": 1}, {"x": 2, "y": 0}]}, "polygon"),
+        ({"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "polyline"),
+        ({"rotation": 45}, "45 degrees"),
+        ({"width": 0, "height": 0}, "point"),
     ],
 )
 def test_solid_object_that_is_no_upright_box_is_refused_when_it_is_made(
-    load: Load, world: str, thing: str, word: str
+    load: Load, world: str, shape: dict[str, Any], word: str
 ) -> None:
-    layer = object_layer(f'<object id="7" name="o" x="0" y="0" {thing}{SOLID}</object>')
+    layer = objects(thing(7, (4, 4), name="o", properties=custom(solid=True), **shape))
     level = load(layer)
 
     for _ in range(2):
         with pytest.raises(ValueError, match=rf"7 \(o\) in layer 'things' .*{word}.*='skip'"):
             level.create()
     assert list(esper.get_component(Position)) == []
-    with pytest.raises(ValueError, match=rf"map\.tmx: object 7 \(o\) in layer 'things' .*{word}"):
+    with pytest.raises(ValueError, match=rf"map\.tmj: object 7 \(o\) in layer 'things' .*{word}"):
         load(layer, no_box="refuse")
 
     level = load(layer, no_box="skip")
@@ -224,11 +164,10 @@ def test_object_turned_by_a_right_angle_is_an_upright_box(load: Load, turn: int)
     #
     #   A box of 6 x 2 whose upper left corner is at (4, 5), and is turned around it.
     #
-    thing = f'<object id="1" x="4" y="5" width="6" height="2" rotation="{turn}"/>'
     wide, high = (6, 2) if turn % 180 == 0 else (2, 6)
     left, top = {0: (4, 5), 90: (2, 5), 270: (4, -1), 180: (-2, 3)}[turn % 360]
 
-    (box,) = load(object_layer(thing)).objects
+    (box,) = load(objects(thing(1, (6, 2), x=4, y=5, rotation=turn))).objects
 
     assert (box.shape, box.fault) == ("rectangle", "")
     assert box.half == (wide / 2, high / 2)
@@ -239,9 +178,10 @@ def test_object_turned_by_a_right_angle_is_an_upright_box(load: Load, turn: int)
 
 
 def test_line_has_its_points_upwards(load: Load) -> None:
-    line = '<object id="7" name="route" x="4" y="5"><polyline points="0,0 10,-2 3,8"/></object>'
+    line = [{"x": 0, "y": 0}, {"x": 10, "y": -2}, {"x": 3, "y": 8}]
+    layer = objects(thing(7, (0, 0), name="route", x=4, y=5, polyline=line))
 
-    level = load(object_layer(line, attributes='offsetx="100" offsety="0"'))
+    level = load({**layer, "offsetx": 100, "offsety": 0})
 
     route = level.named("route")
     assert route.points == ((104, 25), (114, 27), (107, 17))
@@ -250,31 +190,20 @@ def test_line_has_its_points_upwards(load: Load) -> None:
     assert route.shape == "polyline"
     assert level.create() == []  # a line is no body
     assert level.bounds[1][0] == 114
+    with pytest.raises(KeyError, match=r"0 objects are named 'rout'; the map has \['route'\]"):
+        level.named("rout")
 
 
 @pytest.mark.parametrize("true", ["true", "1"])
 def test_values_are_texts_in_maps_of_tiled_before_it_had_types(load: Load, true: str) -> None:
-    written = f'<property name="solid" value="{true}"/><property name="friction" value="0.5"/>'
+    (box,) = load(tiles("3", solid=true, friction="0.5")).solids
 
-    (box,) = load(tile_layer("3", extra=f"<properties>{written}</properties>")).solids
-
-    (friction,) = (part for part in box.components() if isinstance(part, ec.Friction))
-    assert friction.value == 0.5
+    assert box.components()[2:] == (ec.Friction(0.5),)
 
 
 def test_solid_written_as_another_text_is_refused(load: Load) -> None:
-    written = '<properties><property name="solid" value="yes"/></properties>'
-
     with pytest.raises(ValueError, match=r"solid of layer 'tiles' is 'yes' .*type bool"):
-        load(tile_layer("1", extra=written))
-
-
-def test_tile_of_no_tileset_is_refused(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    later = TILESET.replace('firstgid="1"', 'firstgid="100"')
-    monkeypatch.setattr(sys.modules[__name__], "TILESET", later)
-
-    with pytest.raises(ValueError, match="'tiles' uses tile 3, which is in none of the"):
-        load(tile_layer("3"))
+        load(tiles("1", solid="yes"))
 
 
 @pytest.mark.parametrize(
@@ -288,20 +217,23 @@ def test_file_that_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
         tiled.load(path)
 
 
-@pytest.mark.parametrize("orientation", ["isometric", "staggered", "hexagonal", "oblique"])
-def test_map_that_is_not_orthogonal_is_refused_by_its_orientation(
-    load: Load, tmp_path: Path, orientation: str
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        *(
+            ("orthogonal", other, rf"map\.tmj: it is {other}; only .* orthogonal map")
+            for other in ("isometric", "staggered", "hexagonal", "oblique")
+        ),
+        ('"firstgid": 1', '"firstgid": 100', "'tiles' uses tile 3, which is in none of the"),
+    ],
+    ids=["isometric", "staggered", "hexagonal", "oblique", "a tile of no tileset"],
+)
+def test_map_that_is_none_of_ours_is_refused(
+    load: Load, tmp_path: Path, old: str, new: str, words: str
 ) -> None:
-    load()
-    path = tmp_path / "map.tmx"
-    path.write_text(path.read_text().replace("orthogonal", orientation))
+    load(tiles("3"))
+    path = tmp_path / "map.tmj"
+    path.write_text(path.read_text().replace(old, new))
 
-    with pytest.raises(ValueError, match=rf"map\.tmx: it is {orientation}; only .* orthogonal map"):
+    with pytest.raises(ValueError, match=words):
         tiled.load(path)
-
-
-def test_unknown_name_is_answered_with_the_names_there_are(load: Load) -> None:
-    level = load(object_layer('<object id="1" name="door" x="0" y="0" width="1" height="1"/>'))
-
-    with pytest.raises(KeyError, match=r"0 objects are named 'dor'; the map has \['door'\]"):
-        level.named("dor")

@@ -297,28 +297,6 @@ def test_nothing_is_known_of_pairs_right_after_restoring(space: ec.Space) -> Non
     assert (branches.mins[branches.depths == 0].min(axis=0) <= space.boxes()[0].min(axis=0)).all()
 
 
-def test_looking_changes_nothing() -> None:
-    hashes = []
-    for looks in (False, True):
-        esper.clear_database()
-        space = crowd(2)
-        hashes.append([])
-        for _ in range(20):
-            esper.process(DT)
-            if looks:
-                space.branches(), space.fat_bounds(), space.swept_bounds(), space.boxes()
-                space.candidate_pairs(), space.contact_points(), space.impact_boxes()
-                space.body_kinds()
-            hashes[-1].append(space.state_hash())
-            space.check()
-        for processor in (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem):
-            esper.remove_processor(processor)
-        esper.remove_processor(ec.MotionSystem)
-
-    assert hashes[0] == hashes[1]
-    assert len(set(hashes[0])) == 20
-
-
 def test_state_hash_is_the_same_everywhere() -> None:
     """The number is written down: any life, platform and version of numpy must come to it."""
     space = crowd(2, n=40)
