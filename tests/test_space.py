@@ -347,20 +347,6 @@ def test_closing_speed_is_per_second():
     assert space.collisions[0].velocity_first == (8, 0)
 
 
-def test_vectors_of_events_are_tuples_of_dim_floats():
-    mover((0, 0, 0), (1, 1, 1), (8, 0, 0), ec.Stop())
-    box((4, 0, 0), (1, 1, 1))
-    space = ec.install(dim=3)
-
-    esper.process(1.0)
-
-    hit = space.collisions[0]
-    vectors = [hit.normal, hit.position_first, hit.position_second]
-    for vector in [*vectors, hit.velocity_first, hit.velocity_second]:
-        assert type(vector) is tuple
-        assert [type(part) for part in vector] == [float] * 3
-
-
 @pytest.mark.parametrize("dim", [2, 3])
 def test_the_collision_array_holds_the_same(dim):
     rest = (0,) * (dim - 1)

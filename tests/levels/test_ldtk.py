@@ -45,27 +45,36 @@ def boxes(level: ldtk.Level) -> list[tuple[Any, ...]]:
     return [(box.centre, box.half, box.type) for box in level.solids]
 
 
-def test_cells_of_one_value_merge_and_count_upwards(save: Save) -> None:
-    level = ldtk.load(save(Cellar=[cells("1000 1022 1022")]))
+@pytest.mark.parametrize(
+    ("layers", "options", "found"),
+    [
+        (
+            [cells("1000 1022 1022")], {},
+            [((5, 15), (5, 15), "walls"), ((30, 10), (10, 10), "platform")],
+        ),
+        (
+            [cells("1100 0000 0000")], {"merge": False},
+            [((5, 25), (5, 5), "walls"), ((15, 25), (5, 5), "walls")],
+        ),
+        (
+            [cells("1000 0000 0000", __pxTotalOffsetX=3, __pxTotalOffsetY=4)], {},
+            [((8, 21), (5, 5), "walls")],
+        ),
+        (
+            [cells("0000 0000 0002"), cells("1000 0000 0000")], {},
+            [((5, 25), (5, 5), "walls"), ((35, 5), (5, 5), "platform")],
+        ),
+    ],
+    ids=["merged", "without merging", "offset", "from the back to the front"],
+)  # fmt: skip
+def test_cells_are_boxes_that_count_upwards(
+    save: Save, layers: Any, options: dict[str, bool], found: Any
+) -> None:
+    level = ldtk.load(save(Cellar=layers), **options)
 
     assert level.size == (40, 30)
     assert level.properties == {"music": "calm"}
-    assert boxes(level) == [
-        ((5, 15), (5, 15), "walls"),
-        ((30, 10), (10, 10), "platform"),
-    ]
-
-
-def test_layer_of_cells_lies_where_its_offset_says(save: Save) -> None:
-    layer = cells("1000 0000 0000", __pxTotalOffsetX=3, __pxTotalOffsetY=4)
-
-    assert boxes(ldtk.load(save(Cellar=[layer]))) == [((8, 21), (5, 5), "walls")]
-
-
-def test_without_merging_each_cell_is_a_box(save: Save) -> None:
-    level = ldtk.load(save(Cellar=[cells("1100 1100 0000")]), merge=False)
-
-    assert [box.centre for box in level.solids] == [(5, 25), (15, 25), (5, 15), (15, 15)]
+    assert boxes(level) == found
 
 
 def test_table_of_cells_says_what_they_are(save: Save) -> None:
@@ -161,12 +170,6 @@ def test_entities_keep_fields_and_lie_where_their_pivot_says(save: Save, world: 
     )  # fmt: skip
 
 
-def test_layers_come_from_the_back_to_the_front(save: Save) -> None:
-    level = ldtk.load(save(Cellar=[cells("0000 0000 0002"), cells("1000 0000 0000")]))
-
-    assert [box.type for box in level.solids] == ["walls", "platform"]
-
-
 @pytest.mark.parametrize("apart", [False, True], ids=["one file", "a file for each level"])
 def test_level_is_found_by_its_name(save: Save, apart: bool) -> None:
     path = save(apart, Cellar=[cells("1000 0000 0000")], Attic=[cells("0001 0000 0000")])
@@ -253,32 +256,26 @@ def test_levels_of_a_world_lie_where_the_editor_shows_them(
     save: Save, layout: str, apart: bool
 ) -> None:
     path = world_of(save, layout, apart, **PLACES)
+    up, down = (
+        {name: ldtk.load(path, name, y_down=y_down) for name in ldtk.level_names(path)}
+        for y_down in (False, True)
+    )
 
-    levels = {name: ldtk.load(path, name) for name in ldtk.level_names(path)}
-
-    assert {name: level.bounds for name, level in levels.items()} == {
+    assert {name: level.bounds for name, level in up.items()} == {
         "Shaft": ((0, 0), (40, 60)),
         "Hall": ((40, 0), (110, 30)),
         "Attic": ((40, 30), (90, 110)),
     }
-    assert {name: boxes(level) for name, level in levels.items()} == {
-        "Shaft": [((20, 5), (20, 5), "walls")],
-        "Hall": [((75, 5), (35, 5), "walls")],
-        "Attic": [((65, 35), (25, 5), "walls")],
-    }
-
-
-def test_levels_lie_below_each_other_where_y_grows_downwards(save: Save) -> None:
-    path = world_of(save, **PLACES)
-
-    levels = {name: ldtk.load(path, name, y_down=True) for name in ldtk.level_names(path)}
-
-    assert {name: level.bounds for name, level in levels.items()} == {
+    assert [boxes(up[name]) for name in PLACES] == [
+        [((20, 5), (20, 5), "walls")], [((75, 5), (35, 5), "walls")],
+        [((65, 35), (25, 5), "walls")],
+    ]  # fmt: skip
+    assert {name: level.bounds for name, level in down.items()} == {
         "Shaft": ((0, 50), (40, 110)),
         "Hall": ((40, 80), (110, 110)),
         "Attic": ((40, 0), (90, 80)),
     }
-    assert [levels[name].solids[0].centre for name in PLACES] == [(20, 105), (75, 105), (65, 75)]
+    assert [down[name].solids[0].centre for name in PLACES] == [(20, 105), (75, 105), (65, 75)]
 
 
 @pytest.mark.parametrize("layout", ["LinearHorizontal", "LinearVertical", None])
