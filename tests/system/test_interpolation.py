@@ -183,31 +183,6 @@ def test_bodies_that_the_game_sweeps_are_shown_on_their_way():
     assert space.interpolated_of(lone, 0.5) == (80, 50)
 
 
-class Corner:
-    def __init__(self, x, y):
-        self.left, self.top = x, y
-
-
-class Size:
-    def __init__(self, w, h):
-        self.w, self.h = w, h
-
-
-def test_corners_and_whole_sizes_are_centres_here_too():
-    kinds = ec.Components(
-        position=(Corner, "left", "top"), extents=(Size, "w", "h"), whole_sizes=True, anchor=(0, 0)
-    )
-    body = esper.create_entity(Corner(0, 0), Size(4, 2), ec.Velocity(8, 0))
-    space = ec.install(components=kinds)
-    esper.process(1.0)
-    esper.process(1.0)
-    assert space.interpolated_of(body, 0.5) == (14, 1)
-
-    of(body, Corner).left = 100
-    esper.process(1.0)
-    assert space.interpolated_of(body, 0.5) == (106, 1)
-
-
 def test_restored_bodies_are_shown_where_they_are_until_the_next_step():
     runner = mover((0, 0), (1, 1), (8, 0))
     space = ec.install()

@@ -167,9 +167,11 @@ def test_what_the_game_sets_is_a_corner_and_what_the_space_sets_a_centre():
     space = ec.install(components=CORNERS)
     esper.process(0.5)
     assert space.bounds(box) == ((3.0, 0.0), (5.0, 4.0))
+    assert space.interpolated_of(box, 0.5) == (2.5, 2.0)
 
     place.x = 100.0
     esper.process(0.0)
+    assert space.interpolated_of(box, 0.5) == (101.0, 2.0)
     assert space.bounds(box) == ((100.0, 0.0), (102.0, 4.0))
     size.h = 2.0  # it crouches, and keeps its corner
     esper.process(0.0)

@@ -45,21 +45,6 @@ def test_a_body_that_was_moved_is_found_where_it_is_after_update():
     assert space.bounds(wall) == ((49, -1), (51, 1))
 
 
-def test_bodies_that_came_went_and_grew_are_taken_in():
-    space = ec.install()
-    gone, grown, untouched = box((0, 0), (1, 1)), box((10, 0), (1, 1)), box((20, 0), (1, 1))
-    esper.process(DT)
-
-    new = box((30, 0), (1, 1))
-    esper.delete_entity(gone)
-    of(grown, ec.Extents).set(3, 3)
-    space.update()
-
-    assert space.query((-100, -100), (100, 100)) == [grown, untouched, new]
-    assert [hit.entity for hit in space.nearest((31, 0), 4)] == [new, untouched, grown]
-    assert found_at(space, (12.5, 2.5)) == [grown]
-
-
 def test_the_next_step_ends_what_update_has_read():
     space = ec.install()
     ball = mover((0, 0), (1, 1), (60, 0))

@@ -448,36 +448,6 @@ def test_bodies_that_press_on_each_other_from_two_sides_sleep_once_nothing_press
     assert space.stats.asleep == 8
 
 
-def test_gravity_of_the_game_lets_sleep_until_the_floor_is_gone(world):
-    space = ec.install()
-    floor = box((0.0, -1.0), (9.0, 1.0))
-    crate = mover((0.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-    speed = of(crate, ec.Velocity)
-
-    def holds(contact):
-        return contact.other(crate) == floor and contact.normal_for(crate)[1] > 0.0
-
-    for _ in range(60):
-        speed.y -= 10.0 * DT
-        esper.process(DT)
-        assert speed.y == 0.0 or not space.contacts(crate)
-    assert space.stats.asleep == 1
-    assert len(space.collisions) == 0
-    assert [contact.other(crate) for contact in space.contacts(crate)] == [floor]
-    for _ in range(30):
-        if not any(holds(contact) for contact in space.contacts(crate)):
-            speed.y -= 10.0 * DT
-        esper.process(DT)
-    assert space.stats.asleep == 1
-    esper.delete_entity(floor)
-    for _ in range(5):
-        if not space.contacts(crate):
-            speed.y -= 10.0 * DT
-        esper.process(DT)
-    assert speed.y < 0.0
-    assert space.stats.asleep == 0
-
-
 def test_sleep_can_be_turned_off_and_on(resting):
     space, *_ = resting
 
