@@ -480,14 +480,14 @@ class CoulombFriction:
         """
         m: ImpactState = self.impact
         velocity: cython.double = self.clusters.final_velocity(m.rows[n], axis)
+        surface: cython.double = m.face_velocity(1 - n, axis) - m.belt_speed(n, axis)
 
         self.kept = 1.0
         if self.clusters.kick_of(m.rows[n], axis) != 0.0:
-            surface: cython.double = m.face_velocity(1 - n, axis) - m.belt_speed(n, axis)
             self.kept = max(0.0, 1.0 - part)
             return surface + (velocity - surface) * self.kept
         if part >= 1.0:
-            return m.face_velocity(1 - n, axis)
+            return surface
         return velocity + slide * part if n else velocity - slide * part
 
     # -- bodies that several contacts rub --

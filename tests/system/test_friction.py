@@ -146,6 +146,17 @@ def test_what_sticks_has_exactly_the_velocity_of_the_surface(seed, lower_id):
     assert velocity(ball) == (lift + belt, 20)
 
 
+@pytest.mark.parametrize(("friction", "driven"), [(0.25, -10), (0.5, -12), (5, -12)])
+def test_a_belt_below_a_ball_drives_it_against_the_belt(friction, driven):
+    box((0, -1), (500, 1), ec.Friction(friction))
+    belt = ec.Carry(surface=(12, 0), normal=(0, -1))
+    ball = mover((0, 11), (1, 1), (0, -20), ec.Deflect(1), belt)
+    ec.install()
+    esper.process(1.0)
+
+    assert velocity(ball) == (driven, 20)
+
+
 def test_only_the_carrying_face_of_a_belt_moves():
     box((0, 1), (500, 1), ec.Carry(surface=(12, 0)), ec.Friction(0.5))
     ball = mover((0, -11), (1, 1), (0, 20), ec.Deflect(1))
