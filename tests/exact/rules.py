@@ -5,12 +5,13 @@ A rule is switched off by taking from all bodies what it goes by.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import ecs_collide as ec
-from tests.exact.simulator import Body, Simulator
+from tests.exact.simulator import Body, Contact, Simulator
+from tests.exact.twin import Standing
 
 MOST_EVENTS = 100
 ZERO = [Fraction(0)] * 3
@@ -37,6 +38,7 @@ OFF: dict[object, Callable[[Body], Body]] = {
     ec.MaxSpeed: lambda body: replace(body, max_speed=None),
     ec.Filter: lambda body: replace(body, kinds=1, meets=-1, group=0),
     ec.OneWay: lambda body: replace(body, solid_side=None),
+    ec.Carry: lambda body: replace(body, carry=None),
 }
 """What takes from a body what a rule goes by: for each component that the simulator models."""
 
@@ -53,21 +55,22 @@ class Rules:
     def __init__(self) -> None:
         self.idle = set(OFF)
 
-    def try_out(self, bodies: list[Body], dt: float) -> None:
-        """Try the idle rules in a step of `dt` seconds."""
+    def try_out(self, bodies: list[Body], dt: float, standing: Standing | None = None) -> None:
+        """Try the idle rules in a step of `dt` seconds, which begins with bodies that stand."""
+        contacts = [] if standing is None else standing.contacts
         end = None
         for rule in [rule for rule in OFF if rule in self.idle]:
             others = [OFF[rule](body) for body in bodies]
             if others == bodies:
                 continue
-            end = end or end_of(bodies, dt)
-            if end_of(others, dt) != end:
+            end = end or end_of(bodies, dt, contacts)
+            if end_of(others, dt, contacts) != end:
                 self.idle.remove(rule)
 
 
-def end_of(bodies: list[Body], dt: float) -> list[object]:
+def end_of(bodies: list[Body], dt: float, contacts: Sequence[Contact]) -> list[object]:
     """Return where all bodies are, and how fast, at the end of a step or after many events."""
-    exact = Simulator(bodies, Fraction(dt))
+    exact = Simulator(bodies, Fraction(dt), standing=contacts)
     for _ in range(MOST_EVENTS):
         pair = exact.next_pair()
         if pair is None:

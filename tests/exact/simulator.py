@@ -9,7 +9,7 @@ code with it, and by faults put into this very file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +17,7 @@ from math import isqrt, prod
 from typing import NamedTuple
 
 from tests.exact.plastic import Press, project
+from tests.exact.riders import Carry, Contact, Riders
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
 INSTANT_LIMIT = (
@@ -46,6 +47,7 @@ class Body:
     max_speed : the most that its velocity may come to at both ends of a step
     solid_side : axis and sign of the only face on which a dynamic body meets it, or None for all
     kinds, meets, group : its Filter: categories, mask and group
+    carry : the face that carries, and how fast that runs
     moves : whether it has a Velocity or a Growth at all
     was_rounded : whether the faces are not exactly around the centre they were computed from
     """
@@ -72,6 +74,7 @@ class Body:
     group: int = 0
     friction: Fraction | None = None
     friction_rule: str | None = None
+    carry: Carry | None = None
 
     @property
     def is_dynamic(self) -> bool:
@@ -170,6 +173,7 @@ class Rubbing:
     ----------
     rows : its bodies, in the order of space; the normal of the side points to the first
     pressed, slides : whom the normal part, and friction, may change
+    may_carry : whether one may become a rider of the other
     width : of the faces that touch, in 3D the area
     budget : the momentum that friction may pass on
     """
@@ -180,6 +184,7 @@ class Rubbing:
     friction: Fraction
     pressed: set[int]
     slides: set[int]
+    may_carry: bool = False
     width: Fraction = Fraction(1)
     budget: Fraction = Fraction(0)
 
@@ -236,6 +241,11 @@ class Simulator:
     Attributes
     ----------
     leaning : the pairs of dynamic bodies that touch since the last step, and met in it
+    riders : who stands on a `Carry`, by `standing`, the contacts as the step begins
+    standing_after : those at its end
+    carried : what the carrier of each rider added to its velocity in the last step: who has lost it
+        since keeps that
+    new : bodies that come into the world: they ride on what they touch
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
     entered : for each axis, the bodies that came into a group in this instant
@@ -267,6 +277,10 @@ class Simulator:
         *,
         pair_limit: int = 64,
         leaning: Collection[tuple[int, int]] = (),
+        standing: Collection[Contact] = (),
+        standing_after: Collection[Contact] = (),
+        carried: Mapping[int, list[Fraction]] | None = None,
+        new: Collection[int] = (),
         try_all_pairs: bool = False,
         watch: bool = False,
     ) -> None:
@@ -286,6 +300,11 @@ class Simulator:
         self.places = {i: body.place for i, body in self.bodies.items()}
         self.velocity = {i: body.restrained(body.velocity) for i, body in self.bodies.items()}
         self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
+        self.riders = Riders(self, standing, new)
+        for i in (carried or {}).keys() - self.riders.rides.keys() & self.bodies.keys():
+            moved = [a + b for a, b in zip(self.velocity[i], carried[i], strict=True)]
+            self.velocity[i] = self.bodies[i].restrained(moved)
+        self.standing_after = standing_after
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
         self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
@@ -502,9 +521,10 @@ class Simulator:
         What is in a group that lasts gets the velocity that its members share.
         """
         self.now = Fraction(1)
+        own = self.riders.finish(self.standing_after)
         for i in self.bodies:
             velocity = self.saved.get(i) or [self.final(i, k) for k in range(self.dim)]
-            velocity = self.bodies[i].restrained(velocity)
+            velocity = self.bodies[i].restrained(own.get(i, velocity))
             if velocity != self.velocity[i]:
                 self.low[i], self.high[i] = self.faces(i)
                 self.since[i] = self.now
@@ -574,6 +594,7 @@ class Simulator:
 
     def advance(self, time: Fraction) -> None:
         """Go on to a later instant: groups end, but for those that last."""
+        self.riders.settle_all()
         for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
                 if i in clusters and clusters[i].anchor is None:
@@ -589,8 +610,10 @@ class Simulator:
         self.lost.clear()
         self.rubbing.clear()
         self.unpressed.clear()
+        self.riders.met.clear()
         self.now = time
         self.n_instants += 1
+        self.riders.note_partings()
 
     def report(self, pair: tuple[int, int], impact: Impact, outcome: str) -> None:
         """Report an impact."""
@@ -647,6 +670,7 @@ class Simulator:
             return True
         if self.settle() or self.rub():
             return True
+        self.riders.lead()
         if not self.changed:
             return False
         self._look_at_all()
@@ -1045,6 +1069,7 @@ class Simulator:
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
 
+        self.riders.catch_up(pair)
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         for n, velocity in ((i, v1), (j, v2)):
             if n in self.yielding:
@@ -1065,9 +1090,16 @@ class Simulator:
             self.crushed.add(pair)
             return CRUSHED
         if not normal_only:
-            self._turn(i, j, k, v1, v2, restitution)
+            self._turn(i, j, impact, v1, v2, restitution)
             self._add_rubbing(pair, impact)
+        elif self.saved.keys().isdisjoint(pair):
+            self.riders.press(pair, k, impact.sign)
+            self.riders.land(pair, k, impact.sign)
         return RESOLVED
+
+    def are_apart(self, i: int, j: int) -> bool:
+        """Return whether two bodies share no point now."""
+        return any(side.gap > 0 for side in self.sides((i, j)))
 
     def _has_parted(self, pair: tuple[int, int]) -> bool:
         """Return whether the two have been apart in this step, by more than rounding."""
@@ -1514,12 +1546,13 @@ class Simulator:
         self,
         i: int,
         j: int,
-        k: int,
+        impact: Impact,
         v1: list[Fraction],
         v2: list[Fraction],
         restitution: Fraction,
     ) -> None:
         """Apply each body's own rule along the surface; v1 and v2 are from before."""
+        k = impact.axis
         one, other = self.bodies[i], self.bodies[j]
         along = [axis for axis in range(self.dim) if axis != k]
         if len(self.yielding) == 2 and one.response == other.response == "stop":
@@ -1532,9 +1565,10 @@ class Simulator:
                 self.change_along(i, axis, mean)
                 self.change_along(j, axis, mean)
             return
+        belts = (self.riders.belt(n, k, s) for n, s in ((j, impact.sign), (i, -impact.sign)))
         wanted = {
-            n: self._wanted(n, own, partner, along, restitution)
-            for n, own, partner in ((i, v1, v2), (j, v2, v1))
+            n: self._wanted(n, own, partner, belt, along, restitution)
+            for (n, own, partner), belt in zip(((i, v1, v2), (j, v2, v1)), belts, strict=True)
             if n in self.yielding
         }
         part = self._part_to_turn(wanted, {i: v1, j: v2}, k)
@@ -1548,6 +1582,7 @@ class Simulator:
         i: int,
         own: list[Fraction],
         partner: list[Fraction],
+        belt: list[Fraction],
         along: list[int],
         restitution: Fraction,
     ) -> list[Fraction]:
@@ -1556,7 +1591,7 @@ class Simulator:
         if self.bodies[i].response == "stop":
             for axis in along:
                 if axis not in self.bodies[i].locked:
-                    wanted[axis] = partner[axis]
+                    wanted[axis] = partner[axis] + belt[axis]
         elif self.bodies[i].response == "push" and restitution == 0:
             relative = [a - b for a, b in zip(own, partner, strict=True)]
             slide = sum(relative[axis] ** 2 for axis in along)
@@ -1609,30 +1644,41 @@ class Simulator:
 
     def rub_beside(self, pair: tuple[int, int], impact: Impact) -> None:
         """Let a pair rub whose impact another one of this instant has resolved."""
+        self.riders.catch_up(pair)
         self.yielding = self.weigh(pair, impact.axis)
         if not impact.overlaps and self.yielding.isdisjoint(self.saved):
             self._add_rubbing(pair, impact)
+        elif self.saved.keys().isdisjoint(pair):
+            self.riders.press(pair, impact.axis, impact.sign)
+            self.riders.land(pair, impact.axis, impact.sign)
 
     def _add_rubbing(self, pair: tuple[int, int], impact: Impact) -> None:
         """Note a contact, once in an instant.
 
         `Stop` and `Push` decide about the velocities along the surface themselves.
         """
-        if self.rubbed_in.get(pair) == self.n_instants:
-            return
-        self.rubbed_in[pair] = self.n_instants
         rows = sorted(pair, key=self.places.get)
         two = [self.bodies[n] for n in rows]
         friction = combined([b.friction for b in two], [b.friction_rule for b in two], "geometric")
         if any(self.bodies[n].response in ("stop", "push") for n in self.yielding):
             friction = Fraction(0)
+        if not friction:
+            self.riders.press(pair, impact.axis, impact.sign)
+        if self.rubbed_in.get(pair) == self.n_instants:
+            if not friction:
+                self.riders.land(pair, impact.axis, impact.sign)
+            return
+        self.rubbed_in[pair] = self.n_instants
+        self.riders.met.append(Contact(*pair, impact.axis, impact.sign))
         slides = {n for n in rows if self._slides(n, pair, impact.axis)}
         if len(slides) == 2 and two[0].level != two[1].level:  # the lower one alone, if it can
             lower = min(rows, key=lambda n: self.bodies[n].level)
             slides = {lower} if self._is_free_along(lower, impact.axis) else slides - {lower}
         slides = {n for n in slides if self._is_free_along(n, impact.axis)}
         sign = impact.sign if rows[0] == pair[0] else -impact.sign
-        self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, set(self.yielding), slides))
+        lands = self.riders.may_land(pair, impact.axis, impact.sign)
+        pressed = set(self.yielding)
+        self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, pressed, slides, lands))
 
     def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
         """Return whether an impact may change a body along the surface, if only a lock stops it."""
@@ -1651,12 +1697,27 @@ class Simulator:
         return len(self.bodies[i].locked - {k}) < self.dim - 1
 
     def rub(self) -> bool:
-        """Apply the friction of the contacts of this instant; return whether there was any."""
-        if not any(c.friction for c in self.rubbing):
+        """Apply the friction of the contacts of this instant; return whether there was any.
+
+        Then bodies land on what carries them, first on what is not dynamic.
+        """
+        if not any(c.friction or c.may_carry for c in self.rubbing):
             return False
         contacts, self.rubbing = self.rubbing, []
-        self._find_budgets(contacts)
+        for c in contacts:
+            self.riders.catch_up(tuple(c.rows))
+        if any(c.friction for c in contacts):
+            self._rub(contacts)
         self.unpressed.clear()
+        for c in contacts:
+            if c.friction:
+                self.riders.press(tuple(c.rows), c.axis, c.sign)
+        for c in sorted(contacts, key=lambda c: len(c.pressed)):
+            self.riders.land(tuple(c.rows), c.axis, c.sign)
+        return True
+
+    def _rub(self, contacts: list[Rubbing]) -> None:
+        self._find_budgets(contacts)
         load: dict[tuple[int, int], list[Fraction]] = {}
         for c in contacts:
             for n, axis in self._rubbed_by(c):
@@ -1670,7 +1731,6 @@ class Simulator:
                 for axis in range(self.dim):
                     if (n, axis) in parts and axis != c.axis:
                         self.change_along(n, axis, parts.pop((n, axis)))
-        return True
 
     def _rubbed_by(self, c: Rubbing) -> list[tuple[int, int]]:
         """Return the bodies that a contact may rub, each with an axis."""
@@ -1720,7 +1780,11 @@ class Simulator:
         """Rub the faces of a contact; a body that others rub too gets parts of its velocity."""
         one, two = c.rows
         along = [axis for axis in range(self.dim) if axis != c.axis]
-        slide = {axis: self.final(one, axis) - self.final(two, axis) for axis in along}
+        belts = self.riders.belt(one, c.axis, -c.sign), self.riders.belt(two, c.axis, c.sign)
+        slide = {
+            axis: self.final(one, axis) + belts[0][axis] - self.final(two, axis) - belts[1][axis]
+            for axis in along
+        }
         speed = root(sum(v * v for v in slide.values()))
         for axis in along:
             share = {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}

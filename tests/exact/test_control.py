@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from tests.exact.rules import OFF, Rules
 from tests.exact.test_whole_steps import choose_worlds, member  # noqa: F401  (a fixture)
-from tests.exact.twin import Tally, compare_step, read_bodies
+from tests.exact.twin import Standing, Tally, compare_step, read_bodies, standing_in
 from tests.exact.worlds import MODELLED, RandomWorld
 from tests.scenes import box, mover, velocity
 
@@ -27,17 +27,20 @@ def compare_world(number, seconds, rules):
     tally = Tally()
     random_world = RandomWorld(number, furnished=True)
     space = ec.install(dim=random_world.dim)
+    standing = Standing()
     for step, dt in enumerate(random_world.dts):
         if random_world.clock > seconds:
             break
         random_world.shake(dt)
         bodies = read_bodies(random_world.dim)
-        rules.try_out(bodies, dt)
+        standing = standing.at_start(space.dim)
+        rules.try_out(bodies, dt, standing)
         esper.process(dt)
         try:
-            tally += compare_step(bodies, dt, space)
+            tally += compare_step(bodies, dt, space, standing)
         except AssertionError as wrong:
             raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+        standing = standing_in(space)
     return tally
 
 

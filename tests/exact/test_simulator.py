@@ -824,8 +824,8 @@ FAULTS = {
         "self.velocity",
     ),
     "stop takes the partner's velocity after the resolution": (
-        "wanted[axis] = partner[axis]\n        elif",
-        "wanted[axis] = partner[0]\n        elif",
+        "wanted[axis] = partner[axis] + belt[axis]",
+        "wanted[axis] = partner[0] + belt[axis]",
     ),
     "push keeps its own speed only": (
         "slide = sum(relative[axis] ** 2 for axis in along)",

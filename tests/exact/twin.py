@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import esper
@@ -50,6 +50,8 @@ from tests.exact.simulator import (
     RESOLVED,
     STOPPED_ALREADY,
     Body,
+    Carry,
+    Contact,
     Event,
     Impact,
     Rubbing,
@@ -103,6 +105,7 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
     locked = _vector(component.get(ec.LockedAxes), dim)
     one_way, rough = component.get(ec.OneWay), component.get(ec.Friction)
     selects = component.get(ec.Filter, ec.Filter())
+    carry = component.get(ec.Carry)
     return Body(
         ident,
         low,
@@ -126,7 +129,65 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
         selects.group,
         None if rough is None else Fraction(rough.value),
         None if rough is None or rough.rule is None else rough.rule.value,
+        None if carry is None else _carry_of(carry, dim),
     )
+
+
+def _carry_of(carry: ec.Carry, dim: int) -> Carry:
+    side = _side_of(carry.normal or (0.0, 1.0))
+    return Carry(side, [Fraction(v) for v in carry.surface[:dim]])
+
+
+@dataclass
+class Standing:
+    """Who stands where as a step begins, and what game has done to them since the last one.
+
+    Attributes
+    ----------
+    contacts : the solid contacts of the last step
+    carried : of each rider, what its velocity in the world was more than its own
+    places : of each body, its centre
+    new : bodies that have come since then
+    """
+
+    contacts: list[Contact] = field(default_factory=list)
+    carried: dict[int, list[Fraction]] = field(default_factory=dict)
+    places: dict[int, tuple] = field(default_factory=dict)
+    new: set[int] = field(default_factory=set)
+
+    def at_start(self, dim: int) -> Standing:
+        """Return what is left of it once the game has moved bodies."""
+        places = places_of(dim)
+        moved = {i for i, place in self.places.items() if places.get(i) != place}
+        contacts = [c for c in self.contacts if moved.isdisjoint(c[:2])]
+        carried = {i: speed for i, speed in self.carried.items() if i not in moved}
+        return replace(
+            self, contacts=contacts, carried=carried, new=places.keys() - self.places.keys()
+        )
+
+
+def standing_in(space: ec.Space) -> Standing:
+    """Return who stands where after a step."""
+    now, ids = space._state.timeline.carriers.now, space._registry.table.ids
+    rows = np.asarray(now.riders)[: now.n]
+    subtracted = np.asarray(now.subtracted)[rows].tolist()
+    return Standing(
+        solid_contacts(space),
+        {i: [*map(Fraction, v)] for i, v in zip(ids[rows].tolist(), subtracted, strict=True)},
+        places_of(space.dim),
+    )
+
+
+def solid_contacts(space: ec.Space) -> list[Contact]:
+    return [
+        Contact(c.first, c.second, *_side_of(c.normal))
+        for c in space.contacts()
+        if c.kind is ec.ContactKind.SOLID
+    ]
+
+
+def places_of(dim: int) -> dict[int, tuple]:
+    return {i: _vector(place, dim) for i, place in esper.get_component(ec.Position)}
 
 
 def rank_of(dominance: ec.Dominance | None) -> int:
@@ -253,7 +314,7 @@ class Follower(Simulator):
         is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
         # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
         if hit.time != self.hit_time or not (is_stopped or self._is_due_now(pair)):
-            self._do(self.rub)
+            self._do(self._rub_and_lead)
         if is_stopped:
             self._confirm_stopped(pair, hit)
             return
@@ -310,6 +371,14 @@ class Follower(Simulator):
         self._look_at_all()
         if not any(map(self._is_due_now, self.queue)):
             self._do(self.settle)
+
+    def are_apart(self, i: int, j: int) -> bool:
+        """Return whether two bodies share no point now, by more than rounding."""
+        room = 2 * (self.blur[i] + self.blur[j] + self.grain)
+        return any(side.gap > room for side in self.sides((i, j)))
+
+    def _rub_and_lead(self) -> bool:
+        return any([self.rub(), self.riders.lead()])
 
     def _do(self, deed: Callable[[], bool]) -> None:
         """Let bodies part, or contacts rub."""
@@ -543,7 +612,7 @@ class Follower(Simulator):
 
     def finish(self) -> None:
         """Go to the end of the step, before which nothing may be left."""
-        self._do(self.rub)
+        self._do(self._rub_and_lead)
         for pair, impact in self.queue.items():
             if float(impact.time) + self.bound(pair, impact) < 1 and not self.is_open(pair):
                 raise DisagreementError(f"not reported: {pair} {impact}")
@@ -665,7 +734,9 @@ def leaning_before(space: ec.Space) -> set[tuple[int, int]]:
     return set(map(tuple, pairs.tolist()))
 
 
-def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Tally:
+def compare_step(
+    bodies: list[Body], dt: float, space: ec.Space, standing: Standing | None = None, **limits
+) -> Tally:
     """Compare the step that the library has just taken; say how."""
     hits = list(space.collisions)
     tally = Tally(steps=1, impacts=len(hits))
@@ -675,6 +746,9 @@ def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Ta
         tally.cut_short = 1
         return tally
     limits["leaning"] = leaning_before(space)
+    if standing is not None:
+        limits |= {"standing": standing.contacts, "carried": standing.carried, "new": standing.new}
+        limits["standing_after"] = solid_contacts(space)
     if is_dyadic(bodies, dt):
         exact = run_exactly(bodies, dt, **limits)
         if exact is not None:

@@ -13,14 +13,14 @@ import random
 import esper
 
 import ecs_collide as ec
-from tests.random_worlds import TABLE, Draw
+from tests.random_worlds import RESPONSES, TABLE, Draw
 from tests.scenes import box, mover
 
 # What the simulator models, or what changes nothing in these worlds.
 MODELLED = {
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
     ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
-    ec.Disabled, ec.Filter, ec.OneWay, ec.Friction,
+    ec.Disabled, ec.Filter, ec.OneWay, ec.Friction, ec.Carry,
 }  # fmt: skip
 WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")
@@ -88,14 +88,22 @@ class RandomWorld:
                     self._build_wall(centre, half)
 
     def _build_wall(self, centre: list[float], half: list[float]) -> None:
-        kinds = (ec.Restitution, ec.Friction) if self.draw is not None else ()
+        kinds = (ec.Restitution, ec.Friction, ec.Carry) if self.draw is not None else ()
         box(centre, half, *(self.draw.component(k) for k in kinds if self.draw.rng.random() < 0.3))
 
     def _build_platform(self, draw: Draw, number: int) -> int:
-        """Build a platform that is solid on one side, or met by few, or by all."""
+        """Build a platform that is solid on one side, or met by few, or by all; or a lift."""
         half = [0.5 if self.grid else draw.number(0.4, 1.4) for _ in range(self.dim)]
         given = [[draw.component(ec.OneWay)], [ec.Filter(2, 2)], []][number % 3]
-        return draw.body(ec.Position(*[0.0] * self.dim), ec.Extents(*half), *given, moves=False)
+        if number % 2:
+            speed = [draw.pick(-4.0, 0.0, 4.0) for _ in range(self.dim)]
+            given = [draw.component(ec.Carry), ec.Velocity(*speed)]
+            half[0] = 1.5
+        platform = draw.body(ec.Position(*[0.0] * self.dim), ec.Extents(*half), *given, moves=False)
+        for response in RESPONSES if number % 2 else ():
+            if esper.has_component(platform, response):
+                esper.remove_component(platform, response)
+        return platform
 
     def _create(self) -> int:
         rng, kind = self.rng, self.kind
@@ -196,6 +204,10 @@ class RandomWorld:
                 half = esper.component_for_entity(entity, ec.Extents)
                 rate = rng.choice([0.25, 0.5]) if self.grid else rng.uniform(0.1, 0.4)
                 growth.set(*[-rate if half.x > 0.9 else rate] * self.dim)
+        for entity in self.platforms:  # a lift goes back
+            velocity = esper.try_component(entity, ec.Velocity)
+            if velocity is not None:
+                velocity.set(-velocity.x, -velocity.y, *[-velocity.z] * (self.dim - 2))
         if not self.walls:
             self._turn_round()
 
