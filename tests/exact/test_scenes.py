@@ -8,7 +8,6 @@ comes of it is not written here, because the rules of `tests/exact/simulator.py`
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from ecs_collide import (
     Velocity,
 )
 from tests.exact.contact_oracle import compare_contacts, pairs_in_contact
-from tests.exact.twin import compare_step, is_dyadic, leaning_before, read_bodies, run_exactly
+from tests.exact.twin import compare_step, is_dyadic, leaning_before, read_bodies
 from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -239,7 +238,8 @@ CRUSHING = {
         still(-10, 0, 10, 10), *(moves(4 + 9 * k, 0, 4, 4, 0, 0, kind()) for k in range(n)),
         moves(9 * n + 4, 0, 4, 4, -128, 0), dt=1 / 32, then=({}, {}),
     )
-    for kind, n in itertools.product(RESPONSES, (1, 3))
+    for n, kinds in ((1, RESPONSES), (3, RESPONSES[:3]))  # rounding ends the rebounds of three
+    for kind in kinds
 }  # fmt: skip
 
 # Who pushes whom -------------------------------------------------------------------------------
@@ -446,8 +446,8 @@ SURFACES = {
         moves(0, -4, 3, 1, 2, 0, Slide(), Friction(5)),
     ),
     "push and stop have a rule of their own": scene(
-        still(0, -1, 500, 1), unit(0, 11, 40, -30, Stop(), Friction(0.5)),
-        unit(9, 11, 40, -30, Push(), Friction(0.5)),
+        still(0, -1, 500, 1), unit(0, 17, 24, -32, Stop(), Friction(0.5)),
+        unit(9, 17, 24, -32, Push(), Friction(0.5)),
     ),
     "flush beside a trampoline it does not throw": scene(
         still(0, -10, 10, 10, Restitution(0.5)), still(60, -10, 50, 10),
@@ -730,7 +730,7 @@ def play(scene: Scene, turn: Turn) -> int:
         esper.process(scene.dt)
         n_impacts += compare_step(bodies, scene.dt, space, pair_limit=scene.pair_limit).impacts
         limits = {"pair_limit": scene.pair_limit, "leaning": leaning_before(space)}
-        if is_dyadic(bodies, scene.dt) and run_exactly(bodies, scene.dt, **limits) is not None:
+        if is_dyadic(bodies, scene.dt):
             compare_contacts(bodies, scene.dt, space, known, **limits)
     return n_impacts
 
