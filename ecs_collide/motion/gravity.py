@@ -33,6 +33,8 @@ from ecs_collide.motion.bodies import EARLIER, Bodies
 # Bits of `Gravity.held`.
 HELD: cython.schar = 1  # the body has no kick
 RUBBED: cython.schar = 2  # friction or `Stop` has taken its kick, or a part of it
+# the body was held until this instant, so its weight has pressed to the end of the step already
+WEIGHED: cython.schar = 4
 
 SMALL = 0.125  # up to here the rest of the series is below an ulp
 TERMS = 14
@@ -56,7 +58,7 @@ class Gravity:
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
     since: cython.double[:, ::1]  # (n_rows, dim): the time at which the chord began
-    held: cython.schar[:, ::1]  # (n_rows, dim): HELD and RUBBED
+    held: cython.schar[:, ::1]  # (n_rows, dim): HELD, RUBBED and WEIGHED
     decay: cython.double
     mean: cython.double
     rest: cython.double
@@ -283,7 +285,7 @@ class Gravity:
         self.pull[i, k] = self.own[i, k]
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
         self.since[i, k] = t
-        self.held[i, k] = 0
+        self.held[i, k] = WEIGHED if self.held[i, k] & HELD else 0
         return now + self.kick[i, k]
 
     def hold(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -300,6 +302,11 @@ class Gravity:
     def is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is held against gravity to the end of the step."""
         return self.started[i] == self.step and (self.held[i, k] & HELD) != 0
+
+    @cython.inline
+    def is_weighed(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the weight of a body in the rest of the step has pressed already."""
+        return self.started[i] == self.step and (self.held[i, k] & WEIGHED) != 0
 
     def release(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Apply gravity from time `t` on to a body held at an earlier instant; return its kick."""

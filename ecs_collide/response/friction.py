@@ -316,8 +316,11 @@ class CoulombFriction:
             return 0.0
         g.find_rest_of_damping(m.rows[n], self.step.now)
         press: cython.double = mass * abs(change) * g.decay
-        # What gravity would add to the end of the step, if the instant has ended that.
-        return press + mass * (2.0 * abs(kick)) * g.mean
+        # What gravity would add to the end of the step, if the instant has ended that, for the first
+        # time in the step.
+        if not g.is_weighed(m.rows[n], m.axis):
+            press += mass * (2.0 * abs(kick)) * g.mean
+        return press
 
     # -- rub --
 

@@ -211,6 +211,33 @@ def test_dust_on_its_way_does_not_make_a_crate_rub_more(elsewhere, rate, sign, d
     assert slide(25) == pytest.approx(slide(0), rel=1e-6)
 
 
+@pytest.mark.parametrize("rate", [60, *further(30, 240)])
+@pytest.mark.parametrize("rubs", [True, False])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_dust_that_rains_on_a_crate_does_not_make_it_rub_more(rate, rubs, sign, dim):
+    # Some grains land on the crate, and some fall past its front, which rubs them.
+    deep = (0,) * (dim - 2)
+
+    def slide(n_grains):
+        esper.clear_database()
+        box((0, -10, *deep), (500, 10, *[90] * (dim - 2)), ec.Friction(0.5))
+        crate = mover(
+            (0, 6, *deep), (6,) * dim, (300 * sign, 0, *deep), ec.Slide(), ec.Friction(0.5)
+        )
+        for n in range(n_grains):
+            mover(
+                ((10 + 3.7 * n) * sign, 13 + 0.9 * n, *deep), (0.5,) * dim, (0, -300, *deep),
+                ec.Slide(), ec.Mass(1e-9), *([ec.Friction(0.5)] if rubs else []),
+            )  # fmt: skip
+        ec.install(gravity=(0, -900, *deep), dim=dim)
+        for _ in range(rate // 2):
+            esper.process(1 / rate)
+        return position(crate, dim)[0]
+
+    assert slide(25) == pytest.approx(slide(0), rel=1e-6)
+
+
 @pytest.mark.parametrize("up", [50.0, 0.25])
 def test_a_crate_that_is_rubbed_off_its_floor_falls_from_then_on(up):
     floor = box((0, -1), (500, 1))
