@@ -12,9 +12,11 @@ from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.supports import Supports
 
 
 @cython.final
@@ -26,6 +28,7 @@ class Falling:
     clusters: Clusters
     gravity: Gravity
     carriers: Carriers
+    supports: Supports
     n_splits: cython.Py_ssize_t  # number of splits by the last `split`, each on one axis
     # (n_splits or more, 3): the row, or -1 if the game has set a velocity since; the axis; the old
     # `Gravity.held`
@@ -34,7 +37,7 @@ class Falling:
     # of `Gravity`
     joined: cython.double[:, ::1]
 
-    def __init__(self, step: Step, clusters: Clusters, carriers: Carriers):
+    def __init__(self, step: Step, clusters: Clusters, carriers: Carriers, supports: Supports):
         bodies: Bodies = step.bodies
 
         self.step = step
@@ -42,6 +45,7 @@ class Falling:
         self.gravity = step.gravity
         self.clusters = clusters
         self.carriers = carriers
+        self.supports = supports
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 5)
 
@@ -69,16 +73,19 @@ class Falling:
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         k: cython.int,
-        is_slope: cython.bint,
+        sign: cython.int,
         rubs: cython.bint,
     ) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
+
+        `sign` is that of the normal.  One that stands on a wall on the other side stays held.
 
         Includes the other axes at a slope, if the bodies rub, if a resolution may change velocities
         along the surface, and of a body that a slope may lead there.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         bends: cython.bint = False
+        is_slope: cython.bint = is_slanted(sign)
         turns: cython.bint = is_slope or rubs or self._turns(i) or self._turns(j)
 
         self.n_splits = 0
@@ -86,8 +93,10 @@ class Falling:
             if axis != k:
                 bends |= self._split_along(i, axis, turns)
                 bends |= self._split_along(j, axis, turns)
-        bends |= self._split_path(i, k, is_slope)
-        bends |= self._split_path(j, k, is_slope)
+        if self.supports.wall_below(i, k, -sign) < 0:
+            bends |= self._split_path(i, k, is_slope)
+        if self.supports.wall_below(j, k, sign) < 0:
+            bends |= self._split_path(j, k, is_slope)
         return bends
 
     def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:

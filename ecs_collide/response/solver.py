@@ -36,6 +36,7 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum, error_of_sum
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.resizing import ResizingFaces
+from ecs_collide.response.supports import Supports
 from ecs_collide.response.tangential import TangentialResponse
 
 SHARED_ROUNDING = 2.0**-44  # of the velocities: by how much a shared velocity may be off
@@ -66,10 +67,14 @@ class Solver:
     faces: ResizingFaces
     tangential: TangentialResponse
     friction: Public[CoulombFriction]
+    supports: Public[Supports]
     sum: ProductSum
     # whether each body joins clusters, even if its dominance keeps the impact from changing it
     first_joins: cython.bint
     second_joins: cython.bint
+    # the row of each body, or of the wall on which it stands: what is an anchor to the other body
+    first_wall: cython.Py_ssize_t
+    second_wall: cython.Py_ssize_t
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
@@ -90,6 +95,7 @@ class Solver:
         self.faces = ResizingFaces(self.impact)
         self.tangential = TangentialResponse(self.impact)
         self.friction = CoulombFriction(step, self.impact)
+        self.supports = Supports(step, self.clusters)
         self.sum = ProductSum()
         self.solid_first = self.solid_second = -1
 
@@ -105,6 +111,8 @@ class Solver:
         k: cython.int = m.axis
 
         self.blocked = -1
+        self.first_wall = i
+        self.second_wall = j
         self.first_joins = m.is_dynamic[0] = self._may_turn(i, j, k)
         self.second_joins = m.is_dynamic[1] = self._may_turn(j, i, k)
         gives_way: cython.bint = (m.is_dynamic[0] and b.on_hold[i]) or (
@@ -288,6 +296,21 @@ class Solver:
             self.tangential.turn(restitution)
         return True
 
+    def _stand(self) -> cython.void:
+        """Let a body that stands on a wall be one to the other body, which is pressed on it."""
+        m: ImpactState = self.impact
+
+        if self.blocked >= 0 or not (m.is_dynamic[0] and m.is_dynamic[1]):
+            return
+        first: cython.Py_ssize_t = self.supports.wall_below(m.rows[0], m.axis, -m.sign)
+        second: cython.Py_ssize_t = self.supports.wall_below(m.rows[1], m.axis, m.sign)
+        if first >= 0 and second < 0:
+            self.first_wall = first
+            self.first_joins = False
+        elif second >= 0 and first < 0:
+            self.second_wall = second
+            self.second_joins = False
+
     def _share_weights(self) -> cython.void:
         """Give a body that is pressed against a wall its part of the weight that presses it.
 
@@ -457,6 +480,7 @@ class Solver:
         first_leaves: cython.bint = False
         second_leaves: cython.bint = False
 
+        self._stand()
         if c.n_lasting:
             first_leaves = self._leave_for(i, j, k, self.second_joins)
             second_leaves = not first_leaves and self._leave_for(j, i, k, self.first_joins)
@@ -527,8 +551,8 @@ class Solver:
         if self.closing_speed(i, j, k, m.sign) > c.rounding_of_faces(i, j, k):
             one: cython.Py_ssize_t = c.root(c.node_of[i, k])
             other: cython.Py_ssize_t = c.root(c.node_of[j, k])
-            self.solid_first = self._anchor_of(i, one) if self.first_joins else i
-            self.solid_second = self._anchor_of(j, other) if self.second_joins else j
+            self.solid_first = self._anchor_of(i, one) if self.first_joins else self.first_wall
+            self.solid_second = self._anchor_of(j, other) if self.second_joins else self.second_wall
             return CONFLICT if self.projection.is_stuck else 0
         m.impulse = max(
             self.bodies.mass[i] * abs(c.velocity_of(i, k) - m.before[0][k]),
@@ -560,7 +584,9 @@ class Solver:
         """Note by which contact the clusters of two bodies merge, or may press."""
         one: cython.Py_ssize_t = self.clusters.node_of[i, k] if self.first_joins else 0
         other: cython.Py_ssize_t = self.clusters.node_of[j, k] if self.second_joins else 0
-        anchor: cython.Py_ssize_t = -1 if one and other else (j if one else i)
+        anchor: cython.Py_ssize_t = (
+            -1 if one and other else (self.second_wall if one else self.first_wall)
+        )
 
         if self.impact.sign < 0:
             self.graph.add(one, other, anchor, presses)
@@ -587,8 +613,10 @@ class Solver:
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
         k: cython.int = self.impact.axis
-        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i
-        second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j
+        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else self.first_wall
+        second: cython.Py_ssize_t = (
+            self._anchor_of(j, other) if self.second_joins else self.second_wall
+        )
 
         if first < 0 or self._gives_way_to(first, second, k):
             return second

@@ -159,7 +159,7 @@ class ImpactLoop:
         self.holding = holding
         self.closing = ClosingContacts(step, self.clusters, narrowphase)
         self.carriers = Carriers(step, contacts, solver)
-        self.falling = Falling(step, self.clusters, self.carriers)
+        self.falling = Falling(step, self.clusters, self.carriers, solver.supports)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.friction = solver.friction
         self.surfaces = MetSurfaces(step, solver)
@@ -504,7 +504,7 @@ class ImpactLoop:
             if not gives_way:
                 waits = self.friction.add(p, rides, rides and self.carriers.may_land())
             if waits == RUBS:
-                self.falling.split(i, j, self.pairs.impact[p].axis, False, True)
+                self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, True)
         if rides:
             self.carriers.meet(waits != RUBS, waits == 0)
 
@@ -559,7 +559,7 @@ class ImpactLoop:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         rubs: cython.bint = self.bodies.rare.any_friction and self.friction.friction_of(p) > 0.0
         bends: cython.bint = self.falling.split(
-            i, j, self.pairs.impact[p].axis, is_slanted(self.pairs.impact[p].sign), rubs
+            i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, rubs
         )
 
         self._find_closing_speed(p)

@@ -606,3 +606,48 @@ def test_bodies_of_different_gravity_scale_that_press_fall_as_one(world, impleme
     assert position(balloon).y == -0.75
     assert position(crate).y == 1.25
     assert len(space.contacts()) == 1
+
+
+@pytest.mark.parametrize("up", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_lands_on_a_stack_stops_as_on_its_floor(up, axis, world, implementation):
+    def at(along, across=0.0):
+        return (across, up * along) if axis else (up * along, across)
+
+    floor = box(at(-10), at(10 * up, 400))
+    stack = [mover(at(6 + 12 * n), (6, 6), (0, 0), ec.Slide()) for n in range(3)]
+    anvil = mover(at(42.5), (6, 6), at(-64), ec.Slide(), ec.Mass(10), ec.GravityScale(0))
+    space = ec.install(gravity=at(-64))
+
+    esper.process(1 / 64)
+
+    hits = [(hit.time, {hit.first, hit.second}, hit.impulse) for hit in space.collisions]
+    assert hits[-1] == (0.5, {stack[2], anvil}, 640.0)
+    assert [pair for time, pair, _ in hits if time == 0.0] == [
+        {floor, stack[0]}, {stack[0], stack[1]}, {stack[1], stack[2]},
+    ]  # fmt: skip
+    assert len(hits) == 4
+    assert [velocity(body).xy for body in (*stack, anvil)] == [(0, 0)] * 4
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_stands_rises_with_what_lands_on_it_if_both_are_hit_at_once(
+    side, world, implementation
+):
+    #          +---+ falls
+    #          | c |
+    #        +-+---+-+
+    #        |   b   |
+    #     +--+-+   +-+
+    #     |    | ^ |       a ram comes up beside the table
+    box((-15 * side, -10), (10, 10))
+    standing = mover((0, 6), (6, 6), (0, 0), ec.Slide())
+    landing = mover((0, 18.5), (6, 6), (0, -64), ec.Slide(), ec.GravityScale(0))
+    box((0, -6.5), (4, 6), ec.Velocity(0, 64))
+    ec.install(gravity=(0, -64))
+
+    esper.process(1 / 64)
+
+    assert velocity(standing).xy == velocity(landing).xy == (0, 64)
+    assert position(standing).y == 6.5
+    assert position(landing).y == 18.5

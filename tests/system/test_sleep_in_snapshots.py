@@ -334,7 +334,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
         yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
         space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
         steps = []
-        for n in range(volume(120, 160, 400, least=60)):
+        for n in range(volume(120, 160, 400, least=120)):
             dt = yard.play(n)
             if restores:
                 data = space.snapshot()
