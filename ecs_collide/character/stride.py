@@ -195,18 +195,10 @@ def keep_time(figure: Figure) -> cython.void:
     passed: cython.double = memory.last_dt
     c.air_time += passed
     c.state_time += passed
-    since: cython.double = memory.since_press
-    if since < INF:
-        memory.since_press = since + passed
-    since = memory.since_wall
-    if since < INF:
-        memory.since_wall = since + passed
-    since = memory.since_dash
-    if since < INF:
-        memory.since_dash = since + passed
-    since = memory.since_ledge
-    if since < INF:
-        memory.since_ledge = since + passed
+    memory.since_press += passed  # inf stays inf
+    memory.since_wall += passed
+    memory.since_dash += passed
+    memory.since_ledge += passed
     if c.jump and not memory.held:
         memory.since_press = 0.0
     if memory.locked > 0.0:
