@@ -259,6 +259,22 @@ def test_character_climbs_as_fast_as_it_is_asked_and_does_not_sink(room):
     assert hero.state is CharacterState.STANDING
 
 
+def test_character_climbs_onto_the_floor_above_and_down_again(room):
+    ladder(top=100.0)
+    floor = box((0, 96), (60, 4), ec.OneWay((0, 1)))
+    _, entity, hero = room(climb_speed=100.0)
+    hero.climb = 1.0
+    run(90)  # the button stays down
+
+    assert hero.ground == floor
+    assert hero.state is CharacterState.STANDING
+    assert hero.state_time > 0.2
+    assert feet(entity) == pytest.approx(100, abs=1e-6)
+    hero.climb = -1.0
+    run(90)
+    assert feet(entity) == 0
+
+
 def test_character_jumps_off_a_ladder_and_falls_off_its_side(room):
     ladder()
     _, entity, hero = room(climb_speed=100.0)

@@ -248,3 +248,14 @@ def test_explain_knows_of_the_edge():
     assert "gap 6 on x, closing by 10 a second" in told
     assert "left alone they meet in 0.6 seconds" in told
     assert "across" not in str(space.explain(two, three))
+
+
+def test_the_doctor_sees_who_is_inside_across_the_edge():
+    one = mover((318, 10), (4, 4), (0, 0), ec.Deflect())
+    two = mover((3, 10), (4, 4), (0, 0), ec.Deflect())
+    space = wrapped_space()
+    esper.process(1.0)
+
+    (found,) = space.doctor()
+    assert (found.cause, found.entities) == ("inside", (one, two))
+    assert "3 deep on x" in found.message

@@ -14,7 +14,7 @@ import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.character import Character, CharacterState
 from ecs_collide.components.immersed import Immersed
-from ecs_collide.zone import Zone
+from ecs_collide.zone import Zone, ZoneSteering
 from tests.scenes import another_world, mover, of, steps
 
 DT = 1 / 64
@@ -221,6 +221,26 @@ def test_zone_that_is_switched_off_or_left_acts_no_longer(space):
     assert (velocity_of(box).x, velocity_of(box).y) == (speed, falls - 512 * DT)
     run(8)
     assert velocity_of(box).x == speed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [ec.Sensor(), ec.Disabled(), ec.Attached(1, (90, 0)), Character(), ec.Extents, None],
+    ids=repr,
+)
+def test_zone_asks_for_what_has_changed_since_the_step(space, change):
+    zone((-50, -50), (50, 50), drag=1.0)
+    body, other = crate(-30, 0), crate(30, 0)
+    run(3)
+
+    if change is ec.Extents:
+        esper.remove_component(body, change)
+    elif change is not None:
+        esper.add_component(body, change)
+    esper.get_processor(ec.BroadphaseSystem).steering[ZoneSteering].steer(DT)
+
+    immersed = {each for each, _ in esper.get_component(Immersed)}
+    assert immersed == ({body, other} if change is None else {other})
 
 
 def test_zone_acts_on_no_other_body_that_has_got_an_id(space):
