@@ -390,6 +390,23 @@ def test_a_count_of_reports_that_is_none_is_refused(busy, n_reports):
     assert space.snapshot() == now
 
 
+OPEN = ["Player", "Zone", 70, 71, [0]]  # an open contact that was altered
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [(0, 1), (1, None), (2, "70"), (3, 71.5), (2, 71), (2, -1), (4, [2]), (4, [True]), (4, None)],
+)
+def test_open_contacts_that_were_made_up_are_refused(busy, place, wrong):
+    space, data, now = busy
+    state = codec.decode(data, 2, capture.WIDTHS)
+    state.altered = [[*OPEN[:place], wrong, *OPEN[place + 1 :]]]
+
+    with pytest.raises(ValueError, match=r"contradicts itself: its (open contacts|texts)"):
+        space.restore(codec.encode(state))
+    assert space.snapshot() == now
+
+
 def rounded(*rows):
     return np.array(list(rows), ROUNDED_NUMBER)
 

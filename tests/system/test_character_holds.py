@@ -172,12 +172,17 @@ def test_seam_between_two_tiles_of_a_wall_is_no_edge():
 
 
 def test_character_without_ledge_reach_or_that_does_not_press_falls_past_the_edge():
-    for reach, walk in ((0.0, 1.0), (6.0, 0.0), (6.0, -1.0)):
+    for reach, walk, climb, drop in (
+        *((0.0, 1.0, 0.0, False), (6.0, 0.0, 0.0, False), (6.0, -1.0, 0.0, False)),
+        *((6.0, 1.0, -1.0, False), (6.0, 1.0, 0.0, True)),  # or that wishes to go down
+    ):
         play = Play(ledge_reach=reach)
         ledge(play)
         play.enter(WALL - 8, EDGE - 10)
-        play.hero.walk = walk
-        play.step(90)
+        play.hero.walk, play.hero.climb, play.hero.drop = walk, climb, drop
+        for _ in range(90):
+            play.step()
+            assert play.hero.state is not CharacterState.HANGING
         assert play.feet == 0
         esper.clear_database()
 

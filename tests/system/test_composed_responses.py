@@ -226,14 +226,29 @@ def test_asking_for_the_built_in_response_changes_no_bit(dim, world):
 # handles ---------------------------------------------------------------------------------
 
 
-def test_a_system_is_offered_only_impacts_of_the_component_that_it_handles():
+class Late(esper.Processor):
+    """Adds a response system when the step has begun."""
+
+    def __init__(self, joins):
+        self.joins = joins
+
+    def process(self, dt=1.0):
+        esper.add_processor(self.joins, priority=115)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_system_is_offered_only_impacts_of_the_component_that_it_handles(is_late):
     notes = []
     ball_and_wall()
     marked, wall = ball_and_wall(ec.Slide(), Portal(), y=20)
     other, post = ball_and_wall(y=40)
     esper.add_component(post, Portal())
     space = ec.install()
-    esper.add_processor(system("Portals", notes, handles=Portal)(space), priority=115)
+    portals = system("Portals", notes, handles=Portal)(space)
+    if is_late:
+        esper.add_processor(Late(portals), priority=125)
+    else:
+        esper.add_processor(portals, priority=115)
 
     esper.process(1.0)
 
