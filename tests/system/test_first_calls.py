@@ -82,19 +82,19 @@ def play(n_steps, **settings):
     for step in range(n_steps):
         character.walk, character.jump = float(step % 3 - 1), step % 20 == 0
         if step == n_steps // 3:
-            of(crates[0], ec.Velocity).set(800, 200)
+            esper.component_for_entity(crates[0], ec.Velocity).set(800, 200)
         if step == n_steps // 2:
             esper.delete_entity(crates[1])
             esper.add_component(crates[2], ec.Disabled())
             esper.remove_component(balls[0], ec.Deflect)
-            of(crates[3], ec.Position).x = float("nan")
+            esper.component_for_entity(crates[3], ec.Position).x = float("nan")
             space.teleport(crates[4], (0, 400))
             space.set_positions(crates[5:7], [(50, 300), (90, 300)])
             space.resize(crates[8], height=20)
-            of(crates[9], ec.Extents).set(4, 4)
+            esper.component_for_entity(crates[9], ec.Extents).set(4, 4)
         if step == n_steps // 2 + 2:
             esper.remove_component(crates[2], ec.Disabled)
-            of(crates[3], ec.Position).x = 300.0
+            esper.component_for_entity(crates[3], ec.Position).x = 300.0
             esper.remove_component(crates[10], ec.Velocity)
             esper.add_component(crates[10], ec.Fixed())
             box(0, 500, 5, 5, ec.Velocity(0, 0), ec.Slide())
