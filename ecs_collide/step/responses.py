@@ -325,12 +325,9 @@ class Responses:
         impact = self._impact
         assert impact is not None
         registry, rows = self._registry, self._rows
-        is_same = registry.impact_bodies.are_same(world)
-        try:
-            is_unchanged = is_same and registry.impact_bodies.are_unchanged(rows)
-        except (TypeError, ValueError, OverflowError, AttributeError):
-            is_unchanged = False  # to read them names the body
-        if not is_unchanged:
+        bodies = registry.impact_bodies
+        is_same = bodies.are_same(world)
+        if not (is_same and bodies.are_unchanged(rows)):
             self._read_changes(impact, world)
         if registry.sweeps or not (is_same or self._are_alive(impact, world)):
             self.drop_impact()

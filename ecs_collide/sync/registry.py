@@ -119,9 +119,7 @@ class BodyRegistry:
         self.sleep = Sleep(table, self.lists, timeline)
         self.seen = SeenBodies(table, self.reader, (common[3], self.types[Attached]))
         self.start = StepStart(table, self.lists, self.reader, targets, self.attached, domain)
-        self.impact_bodies = ImpactBodies(
-            self.index, self.reader, self.units, targets, self.start, self.lists.stale, timeline
-        )
+        self.impact_bodies = ImpactBodies(self.index, self.reader, self.lists, targets, timeline)
         self.read_rows = NO_ROWS
         self.woken = []
         self.refusals = {}

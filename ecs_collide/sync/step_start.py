@@ -33,11 +33,6 @@ class StepStart:
         self._attached = attached
         self._domain = domain
 
-    def note_overwritten(self, row: int) -> None:
-        """Store the seen centre of a body before a response overwrites it."""
-        if row not in self._lists.overwritten:
-            self._lists.overwritten[row] = self._table.seen_centre[row].tolist()
-
     def note_relocated(self, row: int) -> None:
         """Record that a body was put somewhere else since the step began."""
         self._lists.relocated.append(row)

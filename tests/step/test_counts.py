@@ -59,8 +59,8 @@ def test_a_response_of_the_game_is_paid_for_by_impacts(world):
     n_impacts = (len(offered) - n_few) / counts.N_COUNTED
     assert n_impacts > 5.0
     assert few[0] < 2500
-    assert many[0] < few[0] + 650 * n_impacts
-    assert many[1] < few[1] + 25 * n_impacts
+    assert many[0] < few[0] + 440 * n_impacts
+    assert many[1] < few[1] + 16 * n_impacts
 
 
 class Heroes:
