@@ -324,12 +324,18 @@ def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("gravity", [0.0, -G])
+@pytest.mark.parametrize("motion", ["velocity", "under gravity", "swept"])
 def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
-    dim, gravity, implementation, volume
+    dim, motion, implementation, volume
 ):
+    settings = {
+        "velocity": {"gravity": (0.0,) * dim},
+        "under gravity": {"gravity": (0.0, -G, 0.0)[:dim]},
+        "swept": {"motion": "swept"},
+    }
+
     def play(restores):
-        space = ec.install(dim=dim, gravity=(0.0, gravity, 0.0)[:dim], rest_speed=0.5)
+        space = ec.install(dim=dim, rest_speed=0.5, **settings[motion])
         yard = Yard(space, 6, dim, 0.5)
         yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
         space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
