@@ -355,6 +355,17 @@ def test_no_event_object_is_made_where_no_types_match(event, monkeypatch):
     assert n_events >= 30
 
 
+def test_types_of_handlers_that_were_removed_are_not_followed():
+    space = ec.install()
+    space.on_contact(print, Enemy)
+
+    space.on_contact_ended(print, Fire, Enemy)()
+
+    assert list(space._subscribers._types._having) == [Enemy]
+    space.clear_handlers()
+    assert not space._subscribers._types._having
+
+
 # -- a handler that ends its world --
 
 
