@@ -457,6 +457,10 @@ SURFACES = {
         moves(-8, 8, 8, 8, 0, 0, Slide()), moves(8, 8, 8, 8, 0, 0, Slide(), Restitution(0.5)),
         still(0, -10, 100, 10), moves(0, 60, 6, 8, 0, -64, Slide()),
     ),
+    "a crate that gives way bears no part of what presses a player on a floor": scene(
+        unit(-1, -1, 0, 0, Friction(1)), still(8, -1, 8, 1, Friction(1)),
+        moves(-3, 4, 2, 1, 9, -8, Slide(), Dominance(1), Friction(1)), dt=0.5,
+    ),
     "a contact keeps its friction if its pair then meets at another side": scene(
         unit(13, 8, -16, 0, Mass(3), Friction(0.1)), unit(8, 3, 0, 16, Deflect(0.5), Mass(3)),
         still(6, 7, 1, 2), dt=0.5,
