@@ -292,8 +292,6 @@ class CoulombFriction:
 
     def _part_of(self, c: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.double:
         """Return the part of contact `c` in what presses a body on its side."""
-        if self.rubbed[at].n_beside == 1:
-            return 1.0
         if self.rubbed[at].width > 0.0:
             return self.contacts[c].width / self.rubbed[at].width
         return 1.0 / self.rubbed[at].n_beside if self.rubbed[at].n_beside else 0.0
