@@ -111,8 +111,7 @@ def test_vector_refuses_what_is_no_finite_number_and_stays_as_it_was(kind, bad, 
             vector.set(*numbers)
         with pytest.raises(error, match=f"must be {words}"):
             vector.xy = numbers
-    for wrong in ({"xy": (1, 2, 3)}, {"xyz": (1, 2)}):
-        (name, numbers), *_ = wrong.items()
+    for name, numbers in (("xy", (1, 2, 3)), ("xyz", (1, 2))):
         with pytest.raises(ValueError, match="unpack"):
             setattr(vector, name, numbers)
 
