@@ -106,6 +106,7 @@ class ImpactLog:
             pull: cython.double = b.velocity[self.pairs.at[p].first, k] - numbers[one + k]
             pull -= b.velocity[self.pairs.at[p].second, k] - numbers[two + k]
             numbers[speed] += numbers[normal + k] * pull
+        numbers[speed] = max(numbers[speed], 0.0)  # otherwise only gravity closes it
 
     def write(
         self, buffer: EventBuffer, p: cython.Py_ssize_t, outcome: cython.int

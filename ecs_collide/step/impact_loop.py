@@ -720,6 +720,7 @@ class ImpactLoop:
             self.pairs.impact[p].began = -1.0
             self._close(p)
             return False
+        self._find_closing_speed(p)
         self.event = self._log(p, CROSSED)
         if resolving and self.surfaces.may_offer_crossing(p) and self._is_handed_over(p):
             return True

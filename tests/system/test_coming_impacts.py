@@ -165,10 +165,11 @@ def test_a_contact_at_rest_under_gravity_is_seen_coming_in_each_step():
     assert seen == [[0], [0], [0]]
 
 
-def test_a_coming_impact_of_a_falling_body_has_the_speeds_of_that_instant():
+@pytest.mark.parametrize("parts", [[], [ec.Sensor()]])
+def test_a_coming_impact_of_a_falling_body_has_the_speeds_of_that_instant(parts):
     seen = []
     mover((0, 3), (1, 1), (2, -5), ec.Slide())
-    box((0, 0), (4, 1))
+    box((0, 0), (4, 1), *parts)
     space = install(seen.extend, gravity=(0, -10))
 
     esper.process(0.5)
@@ -177,6 +178,17 @@ def test_a_coming_impact_of_a_falling_body_has_the_speeds_of_that_instant():
     assert hit.closing_speed == pytest.approx(5 + 10 * hit.time * 0.5)
     for name in ("time", "closing_speed", "velocity_first", "position_first"):
         assert getattr(seen[0], name) == pytest.approx(getattr(hit, name)), name
+
+
+def test_a_coming_impact_that_gravity_alone_closes_has_the_closing_speed_0():
+    seen = []
+    mover((0, 2), (1, 1), (0, 0), ec.Slide(), ec.Growth(0, -0.25))
+    box((0, 0), (4, 1))
+    space = install(seen.extend, gravity=(0, -900))
+
+    esper.process(0.125)
+
+    assert [hit.closing_speed for hit in (*seen, *space.collisions)] == [0, 0]
 
 
 def test_impacts_across_the_edge_of_the_world_are_seen_coming():
