@@ -148,13 +148,15 @@ class ImpactBodies:
             return False
         if b.has[i] & Has.FIXED:
             return Disabled not in now
+        is_led: cython.bint = b.attached[i] != 0  # its owner places an attached box
         places: list = self._accept_changes(self.position, i, now)
-        if places:
+        if places and not is_led:
             self.lists.relocated.append(i)
         for k, place in places:
             centre: cython.double = place - self.reader.lean[k] * self._half_now(i, k)
             b.seen_centre[i, k] = centre
-            self.loop.relocate(i, k, centre)
+            if not is_led:
+                self.loop.relocate(i, k, centre)
             self.targets.release(i)
         speeds: list = self._accept_changes(self.velocity, i, now)
         for k, speed in speeds:

@@ -124,6 +124,26 @@ def test_a_shot_between_two_shields_that_throw_it_at_one_instant_ends_the_step()
     assert 0 < len(calls) <= 2 * 64
 
 
+def test_a_response_does_not_put_an_attached_box_elsewhere():
+    space = ec.install()
+    owner = box((4, 4), (0.5, 0.5))
+    hat = box((5, 4), (0.5, 1.5), Attached(owner, (1, 0)))
+    bullet = esper.create_entity(
+        ec.Position(6, 4), ec.Extents(0.5, 0.5), ec.Velocity(-4, 0), Shot()
+    )
+
+    def put(impact):
+        assert impact.other(bullet) == hat
+        esper.component_for_entity(hat, ec.Position).set(9, 6)
+
+    space.respond_with(Shot, put)
+    for collisions in (1, 0):
+        esper.process(1 / 60)
+        space.check()
+        assert len(space.collisions) == collisions
+        assert space.position_of(hat) == (5, 4)
+
+
 @pytest.mark.parametrize("where", ["on the box", "on the shot"])
 def test_what_has_a_sensor_too_only_reports(where):
     space = ec.install()
