@@ -709,6 +709,8 @@ class ImpactLoop:
                 if self.narrowphase.sweeper.exit > 0.0:
                     self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
                     return False
+            elif self.narrowphase.sweeper.kind == OVERLAP:  # a response put one into the other
+                self.narrowphase.note_side(p, OVERLAP)
             elif not self.narrowphase.is_due(p):
                 return False
         self.bodies.note_crossing(self.pairs.at[p].first)

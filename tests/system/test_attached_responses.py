@@ -144,6 +144,32 @@ def test_a_response_does_not_put_an_attached_box_elsewhere():
         assert space.position_of(hat) == (5, 4)
 
 
+@pytest.mark.parametrize("height", [-0.1, 0.0, 0.5])
+def test_a_floor_that_a_response_puts_into_a_box_meets_it_whether_it_stops_the_owner(height):
+    #   crate +---+|hat     the shot hits the floor, which is put below the crate, or into it
+    #         +---+|
+    #  o           |
+    #  v  ^ ^ ^ ^ ^ ^
+    #  ---------------      floor
+    floor = box((0, -2), (30, 1))
+    crate = mover((8, 2), (1, 1), (0, -0.2), ec.Slide())
+    hat = box((9, 2), (0.5, 1.5), Attached(crate, (1, 0)))
+    bullet = mover((2, 0), (0.5, 0.5), (0, -40), Shot())
+    space = ec.install()
+
+    def lift(impact):
+        impact.resolve()
+        if impact.other(bullet) == floor:
+            esper.component_for_entity(floor, ec.Position).set(-4, height)
+
+    space.respond_with(Shot, lift)
+    esper.process(1 / 30)
+
+    met = {(contact.first, contact.second) for contact in space.contacts()}
+    assert met >= {(floor, hat)}
+    assert ((floor, crate) in met) == (height >= 0)
+
+
 @pytest.mark.parametrize("where", ["on the box", "on the shot"])
 def test_what_has_a_sensor_too_only_reports(where):
     space = ec.install()
