@@ -646,6 +646,17 @@ class Broadphase:
         for n in range(finder.n):
             i: cython.Py_ssize_t = finder.found[2 * n]
             j: cython.Py_ssize_t = finder.found[2 * n + 1]
+            if self._has_just_woken(i) and self._has_just_woken(j):
+                continue
             assert self.pairs.find(i, j) >= 0 or self.skips(i, j) or not self.may_meet(i, j), (
                 f"rows {i} and {j} are no pair"
             )
+
+    def _has_just_woken(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body was woken when the step had ended: it gets pairs in the next one."""
+        b: Bodies = self.bodies
+        moved: cython.bint = b.is_marked[i] != 0 or b.interrupted[i] != 0
+
+        for k in range(b.dim):
+            moved |= b.motion_of(i, k) != 0.0
+        return not moved and b.rest_count[i] == 0
