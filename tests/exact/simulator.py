@@ -365,11 +365,17 @@ class Simulator:
 
     def faces(self, i: int) -> tuple[list[Fraction], list[Fraction]]:
         """Return the low and high faces of a body now."""
+        low, high = list(self.low[i]), list(self.high[i])
         way = (self.now - self.since[i]) * self.dt
-        low, high = [], []
-        for k in range(self.dim):
-            low.append(self.low[i][k] + (self.velocity[i][k] - self.growth[i][k]) * way)
-            high.append(self.high[i][k] + (self.velocity[i][k] + self.growth[i][k]) * way)
+        for k in range(self.dim if way else 0):
+            velocity, growth = self.velocity[i][k], self.growth[i][k]
+            if growth:
+                low[k] += (velocity - growth) * way
+                high[k] += (velocity + growth) * way
+            elif velocity:
+                moved = velocity * way
+                low[k] += moved
+                high[k] += moved
         return low, high
 
     def _find_span(self, i: int) -> None:
@@ -813,7 +819,7 @@ class Simulator:
 
     def _look_at_faces(self, pair: tuple[int, int], axes: set[int]) -> None:
         """Queue a pair whose faces touch across one of the axes, if its impact is due at once."""
-        if self.crosses(pair) or pair in self.crushed:
+        if not axes or self.crosses(pair) or pair in self.crushed or self._are_far(pair):
             return
         if pair in self.queue and self.queue[pair].time == self.now:
             return

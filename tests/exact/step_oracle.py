@@ -9,6 +9,7 @@ does, so one look in the middle tells of all of it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -21,25 +22,31 @@ HALF = Fraction(1, 2)
 class Path:
     """Where a body is in a step: its faces at the corner points, straight lines between."""
 
-    def __init__(self, exact: Simulator, ident: int) -> None:
+    def __init__(self, points: list[tuple[Fraction, tuple[Fraction, ...]]]) -> None:
+        self.points = points
+        self.times = [time for time, _ in points]
+        faces = list(zip(*(box for _, box in points), strict=True))
+        dim = len(faces) // 2
+        self.span = *map(min, faces[:dim]), *map(max, faces[dim:])
+
+    @classmethod
+    def of(cls, exact: Simulator, ident: int) -> Path:
+        """Return the path of a body of a step."""
         points = {}
         for time, low, high in exact.paths[ident]:
             points[time] = (*low, *high)  # of several in one instant the last
         low, high = exact.faces(ident)
         points[Fraction(1)] = (*low, *high)
-        self.points = sorted(points.items())
-
-    @property
-    def times(self) -> list[Fraction]:
-        return [time for time, _ in self.points]
+        return cls(sorted(points.items()))
 
     def at(self, t: Fraction) -> tuple[Fraction, ...]:
         """Return the low faces and then the high ones at a time."""
-        for (t0, one), (t1, other) in pairwise(self.points):
-            if t0 <= t <= t1:
-                part = (t - t0) / (t1 - t0)
-                return tuple(a + (b - a) * part for a, b in zip(one, other, strict=True))
-        raise ValueError(t)
+        n = bisect_left(self.times, t)
+        if self.times[n] == t:
+            return self.points[n][1]
+        (t0, one), (t1, other) = self.points[n - 1 : n + 1]
+        part = (t - t0) / (t1 - t0)
+        return tuple(a + (b - a) * part for a, b in zip(one, other, strict=True))
 
 
 def inside(one: tuple, other: tuple) -> bool:
@@ -57,8 +64,8 @@ def touching(one: tuple, other: tuple) -> bool:
 def cuts(one: Path, other: Path) -> list[Fraction]:
     """Return all instants at which the order of two bodies' faces can change, and 0 and 1."""
     found = {Fraction(0), Fraction(1), *one.times, *other.times}
-    for start, end in pairwise(sorted(found)):
-        a0, a1, b0, b1 = one.at(start), one.at(end), other.at(start), other.at(end)
+    boxes = [(time, one.at(time), other.at(time)) for time in sorted(found)]
+    for (start, a0, b0), (end, a1, b1) in pairwise(boxes):
         n = len(a0) // 2
         for k in range(n):
             for p in (k, n + k):
@@ -134,7 +141,7 @@ class Budget:
 
 def check(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
-    paths = {i: Path(exact, i) for i in exact.bodies}
+    paths = {i: Path.of(exact, i) for i in exact.bodies}
     _check_paths(exact, paths)
     if exact.saved:  # velocities that change without a resolution: the rest cannot be checked here
         _check_held(exact, paths)

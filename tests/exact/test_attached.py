@@ -30,21 +30,20 @@ BRIEF = 1e-9  # of the step
 SIDE = 24.0
 
 
-class BoxPath(Path):
-    """The path of an attached box: that of its owner, moved by the offset."""
-
-    def __init__(self, owner: Path, start, end, half) -> None:
-        self.points = []
-        for time, faces in owner.points:
-            n = len(faces) // 2
-            centre = [(faces[k] + faces[n + k]) / 2 for k in range(n)]
-            at = [
-                c + Fraction(a) + (Fraction(b) - Fraction(a)) * time
-                for c, a, b in zip(centre, start, end, strict=True)
-            ]
-            low = [c - Fraction(h) for c, h in zip(at, half, strict=True)]
-            high = [c + Fraction(h) for c, h in zip(at, half, strict=True)]
-            self.points.append((time, (*low, *high)))
+def path_of_box(owner: Path, start, end, half) -> Path:
+    """Return the path of an attached box: that of its owner, moved by the offset."""
+    points = []
+    for time, faces in owner.points:
+        n = len(faces) // 2
+        centre = [(faces[k] + faces[n + k]) / 2 for k in range(n)]
+        at = [
+            c + Fraction(a) + (Fraction(b) - Fraction(a)) * time
+            for c, a, b in zip(centre, start, end, strict=True)
+        ]
+        low = [c - Fraction(h) for c, h in zip(at, half, strict=True)]
+        high = [c + Fraction(h) for c, h in zip(at, half, strict=True)]
+        points.append((time, (*low, *high)))
+    return Path(points)
 
 
 def stretches_inside(one: Path, other: Path) -> list[tuple[Fraction, Fraction]]:
@@ -126,10 +125,10 @@ class World:
             (e.first, e.second, NAMES[e.outcome]) for e in solid
         ]:
             return False
-        paths = {i: Path(exact, i) for i in exact.bodies}
+        paths = {i: Path.of(exact, i) for i in exact.bodies}
         for entity, owner in self.boxes.items():
             half = list(esper.component_for_entity(entity, ec.Extents).xyz[: self.dim])
-            paths[entity] = BoxPath(paths[owner], before[entity], self.offset(entity), half)
+            paths[entity] = path_of_box(paths[owner], before[entity], self.offset(entity), half)
         for entity in self.boxes:
             for other in paths:
                 if other in self.boxes and other <= entity:

@@ -28,8 +28,9 @@ def test_contacts_begin_and_end_as_the_exact_paths_say(volume):
                 bodies = read_bodies(world.dim)
                 known = pairs_in_contact(space)
                 esper.process(dt)
-                if is_dyadic(bodies, dt) and run_exactly(bodies, dt) is not None:
-                    found = compare_contacts(bodies, dt, space, known)
+                exact = run_exactly(bodies, dt) if is_dyadic(bodies, dt) else None
+                if exact is not None:
+                    found = compare_contacts(exact, space, known)
                     n_steps, n_bounces, n_ends = (
                         n_steps + 1,
                         n_bounces + found[0],

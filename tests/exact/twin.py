@@ -43,6 +43,7 @@ import numpy as np
 
 import ecs_collide as ec
 from tests import plain
+from tests.exact.contact_oracle import compare_contacts
 from tests.exact.simulator import (
     CROSSED,
     CRUSHED,
@@ -647,6 +648,13 @@ def run_exactly(bodies: list[Body], dt: float, **limits) -> Simulator | None:
     return exact if _stays_in_floats(exact) else None
 
 
+def run_in_fractions(bodies: list[Body], dt: float, **limits) -> Simulator:
+    """Run the exact step, whatever numbers come up."""
+    exact = Simulator(bodies, Fraction(dt), **limits)
+    exact.run()
+    return exact
+
+
 def _stays_in_floats(exact: Simulator) -> bool:
     # What the library works out on the way must fit as well: 40 bits leave room for it.
     numbers = [exact.now, *(impact.time for impact in exact.queue.values())]
@@ -735,9 +743,17 @@ def leaning_before(space: ec.Space) -> set[tuple[int, int]]:
 
 
 def compare_step(
-    bodies: list[Body], dt: float, space: ec.Space, standing: Standing | None = None, **limits
+    bodies: list[Body],
+    dt: float,
+    space: ec.Space,
+    standing: Standing | None = None,
+    known: set[tuple[int, int]] | None = None,
+    **limits,
 ) -> Tally:
-    """Compare the step that the library has just taken; say how."""
+    """Compare the step that the library has just taken; say how.
+
+    With `known`, the pairs in contact before it, the contacts of a step on short numbers too.
+    """
     hits = list(space.collisions)
     tally = Tally(steps=1, impacts=len(hits))
     dim = space.dim
@@ -751,6 +767,8 @@ def compare_step(
         limits["standing_after"] = solid_contacts(space)
     if is_dyadic(bodies, dt):
         exact = run_exactly(bodies, dt, **limits)
+        if known is not None:
+            compare_contacts(exact or run_in_fractions(bodies, dt, **limits), space, known)
         if exact is not None:
             compare_exactly(exact, space)
             tally.exact_steps, tally.exact_impacts = 1, len(hits)
