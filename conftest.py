@@ -185,7 +185,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         stale = backend.changed_sources()
         if stale and not ec.COMPILED and backend.missing_kernel is None:
             return  # pure Python was asked for; no test runs the compiled kernels beside it
-        stale = stale or build.find_stale(build.generated(), backend.load_all(compiled=True))
+        compiled = backend.load_all(compiled=True)
+        if not stale and build.is_generator_newer(compiled):  # else the sources tell, in no time
+            stale = build.find_stale(build.generated(), compiled)
     except ImportError:
         stale = []
     if stale:

@@ -16,12 +16,14 @@ read_url = _setup["read_url"]
 with_absolute_links = _setup["with_absolute_links"]
 
 
-PACKAGE = Path(__file__).parent.parent / "ecs_collide"
+PROJECT = Path(__file__).parent.parent
+PACKAGE = PROJECT / "ecs_collide"
+GENERATOR = ("setup.py", "declare_kernels.py", "kernel_inference.py")
 
 
 @cache
 def declarations() -> Any:
-    """Return the `declare_kernels.Declarations` of the package, which take two seconds to read."""
+    """Return the `declare_kernels.Declarations` of the package, which take four seconds to read."""
     return declare_kernels.Declarations(PACKAGE)
 
 
@@ -30,6 +32,12 @@ def generated() -> dict[str, str]:
     """Return the text of each file that is generated for the package."""
     files: dict[str, str] = declarations().files()
     return files
+
+
+def is_generator_newer(compiled: Mapping[str, ModuleType]) -> bool:
+    """Return whether a file of the generator is newer than the binary of the compiled kernels."""
+    binary = Path(str(next(iter(compiled.values())).__file__))
+    return any((PROJECT / name).stat().st_mtime > binary.stat().st_mtime for name in GENERATOR)
 
 
 def find_stale(generated: Mapping[str, str], compiled: Mapping[str, ModuleType]) -> list[str]:
