@@ -565,9 +565,10 @@ class PairTable:
 
     def check(self, dim: cython.int) -> None:
         """Verify the states and the lists; raise AssertionError if one is invalid."""
-        n: cython.Py_ssize_t
         image: cython.longlong = 0
         seen: set = set()
+        rows: set = set()
+        n_listed: cython.Py_ssize_t = 0
 
         for p in range(self.n):
             state: cython.int = self.at[p].state
@@ -575,27 +576,40 @@ class PairTable:
             met: cython.int = self.at[p].met
             touch: cython.int = self.at[p].touch
             face: cython.int = self.at[p].face
-            what = f"pair {p}: {state=} {contact=} {met=} {touch=} {face=}"
-            assert SOLID <= state <= SOFT, what
-            assert NO_CONTACT <= contact <= LASTING, what
-            assert NOT_MET <= met <= STALE, what
-            assert NO_TOUCH <= touch <= PARTS, what
-            assert (touch == NO_TOUCH) == (face == 0), what
-            assert abs(face) <= dim, what
-            assert state != FALL_THROUGH or (contact == FORMER and met == NOT_MET), what
-            assert state != SOFT or met == NOT_MET, what
-            assert state != STUCK or met != NOT_MET, what
-            assert state != CROSS_ONCE or met != NOT_MET, what
-            if state >= CROSS:
-                assert touch == NO_TOUCH, what
-                assert not self.at[p].is_clear, what
+            is_valid: cython.bint = (
+                SOLID <= state <= SOFT
+                and NO_CONTACT <= contact <= LASTING
+                and NOT_MET <= met <= STALE
+                and NO_TOUCH <= touch <= PARTS
+                and (touch == NO_TOUCH) == (face == 0)
+                and abs(face) <= dim
+                and (state != FALL_THROUGH or (contact == FORMER and met == NOT_MET))
+                and (state != SOFT or met == NOT_MET)
+                and (state != STUCK or met != NOT_MET)
+                and (state != CROSS_ONCE or met != NOT_MET)
+                and (state < CROSS or (touch == NO_TOUCH and not self.at[p].is_clear))
+            )
+            assert is_valid, f"pair {p}: {state=} {contact=} {met=} {touch=} {face=}"
             if self.wraps:
                 image = self.image[p]
             key = (self.at[p].first, self.at[p].second, image)
             assert key not in seen, f"pair {p} is there twice: {key}"
             seen.add(key)
-            for row in key[:2]:
-                n = self.head_of(row)
-                while n > p:  # the lists are in descending order
-                    n = self.next_of(n, row)
-                assert n == p, f"pair {p} is not in the list of row {row}"
+            rows.update(key[:2])
+        for row in rows:
+            n_listed += self._count_listed(row)
+        assert n_listed == 2 * self.n, "a pair is missing in the list of a row"
+
+    def _count_listed(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the number of pairs in the list of a body, which must be in descending order."""
+        n: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = self.n
+        p: cython.Py_ssize_t = self.head_of(row)
+
+        while p >= 0:
+            assert p < last, f"the list of row {row} goes from pair {last} to {p}"
+            assert row in (self.at[p].first, self.at[p].second), f"pair {p} is not of row {row}"
+            last = p
+            n += 1
+            p = self.next_of(p, row)
+        return n

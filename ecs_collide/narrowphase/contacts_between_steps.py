@@ -478,11 +478,9 @@ class Contacts:
             axis: cython.int = self.rows.at[n].axis
             sign: cython.int = self.rows.at[n].sign
             since: cython.double = self.rows.at[n].since
-            what = f"contact {n} of {key}: {kind=} {axis=} {sign=} {since=}"
-            assert SOLID <= kind <= UNTIL_APART, what
-            assert 0 <= axis < self.bodies.dim, what
-            assert sign in (-2, -1, 1, 2), what  # 2 at a slope
-            assert since == since, what
+            is_valid: cython.bint = SOLID <= kind <= UNTIL_APART and 0 <= axis < self.bodies.dim
+            is_valid = is_valid and 1 <= abs(sign) <= 2 and since == since  # a sign of 2 at a slope
+            assert is_valid, f"contact {n} of {key}: {kind=} {axis=} {sign=} {since=}"
             assert key not in seen, f"contact {n} is there twice: {key}"
             assert (key[1], key[0], -key[2]) not in seen, f"contact {n} is there twice: {key}"
             seen.add(key)
