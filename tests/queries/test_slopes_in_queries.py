@@ -63,26 +63,26 @@ def random_level(rng, dim):
 
 
 def distance_of_points(point, start, end):
-    way = np.subtract(end, start)
-    length = way @ way
-    part = np.clip(np.subtract(point, start) @ way / length, 0, 1) if length else 0.0
-    return math.dist(point, start + part * way)
+    way = end[0] - start[0], end[1] - start[1]
+    length = way[0] ** 2 + way[1] ** 2
+    part = (point[0] - start[0]) * way[0] + (point[1] - start[1]) * way[1]
+    part = max(0.0, min(1.0, part / length)) if length else 0.0
+    return math.dist(point, (start[0] + part * way[0], start[1] + part * way[1]))
+
+
+def side(start, end, point):
+    """Return a number whose sign says on which side of a line a point is."""
+    way, to = (end[0] - start[0], end[1] - start[1]), (point[0] - start[0], point[1] - start[1])
+    return way[0] * to[1] - way[1] * to[0]
 
 
 def is_in(point, corners):
     """Return whether a point is in a convex polygon, on either side around it."""
-    turns = []
-    for one, two in zip(corners, corners[1:] + corners[:1], strict=True):
-        way, to = np.subtract(two, one), np.subtract(point, one)
-        turns.append(way[0] * to[1] - way[1] * to[0])
+    turns = [side(*edge, point) for edge in zip(corners, corners[1:] + corners[:1], strict=True)]
     return min(turns) >= 0 or max(turns) <= 0
 
 
 def crosses(one, two, three, four):
-    def side(start, end, point):
-        way, to = np.subtract(end, start), np.subtract(point, start)
-        return way[0] * to[1] - way[1] * to[0]
-
     return (
         side(one, two, three) * side(one, two, four) < 0
         and side(three, four, one) * side(three, four, two) < 0
