@@ -246,10 +246,15 @@ def test_reset_in_a_dash_through_enemies_gives_the_filter_back():
 # -- a dash that ends inside of an enemy --
 
 
-@pytest.mark.parametrize("how", [{}, {"dim": 3}, {"sign": -1}, {"rate": 30}, {"rate": 144}])
+@pytest.mark.parametrize(
+    ("how", "restores"),
+    [
+        *(({}, restores) for restores in (False, True)),
+        *((how, False) for how in ({"dim": 3}, {"sign": -1}, {"rate": 30}, {"rate": 144})),
+    ],
+)
 @pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize("wish", [0.0, 1.0, -1.0])
-@pytest.mark.parametrize("restores", [False, True])
 def test_dash_that_ends_inside_of_an_enemy_leads_out_of_it(how, way, wish, restores):
     play = Hero(**how)
     hero = play.hero
