@@ -499,7 +499,9 @@ class Narrowphase:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         self.pairs.impact[p].tick = self.bodies.tick
         if self.pairs.at[p].contact >= BEGUN:
-            t: cython.double = self.step.now + max(self.sweeper.exit, 0.0)
+            t: cython.double = self.step.now
+            if not self.has_left():
+                t += max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
         elif kind == IMPACT:
@@ -529,6 +531,13 @@ class Narrowphase:
         if self.sweeper.enter * closing > self.sweeper.near[side >> 1]:
             return False
         return not self.is_apart()
+
+    def has_left(self) -> cython.bint:
+        """Return whether a swept pair that was in contact is apart already, but meets again.
+
+        That is so only if the game, or a response, has put one of the two elsewhere.
+        """
+        return self.sweeper.kind == IMPACT and self.is_apart()
 
     def is_apart(self) -> cython.bint:
         """Return whether the aimed boxes are farther apart now than by rounding."""

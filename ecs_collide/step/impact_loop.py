@@ -690,9 +690,7 @@ class ImpactLoop:
         """
         if kind == SEPARATE:
             return self.pairs.at[p].state == CROSS_UNTIL_APART
-        if kind != IMPACT or self.contacts.rows.at[n].kind == SOLID:
-            return False
-        return self.narrowphase.is_apart()
+        return self.contacts.rows.at[n].kind != SOLID and self.narrowphase.has_left()
 
     def _cross(
         self, p: cython.Py_ssize_t, stale: cython.bint, resolving: cython.bint
@@ -706,7 +704,7 @@ class ImpactLoop:
             self.narrowphase.aim(p)
             self.narrowphase.sweeper.solve()
             if self.pairs.has_contact(p):
-                if self.narrowphase.sweeper.exit > 0.0:
+                if self.narrowphase.sweeper.exit > 0.0 and not self.narrowphase.has_left():
                     self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
                     return False
             elif self.narrowphase.sweeper.kind == OVERLAP:  # a response put one into the other
@@ -720,7 +718,10 @@ class ImpactLoop:
             self.contacts.forget_former(p)
             self._log_crossing(p, ENDED, self.step.now, SEPARATED)
             self.pairs.impact[p].began = -1.0
-            self._close(p)
+            if not self._close(p):
+                self.narrowphase.aim(p)
+                if self.narrowphase.sweeper.solve() == IMPACT and self.narrowphase.is_apart():
+                    self.narrowphase.sweep_crossing(p, IMPACT)
             return False
         self._find_closing_speed(p)
         self.event = self._log(p, CROSSED)

@@ -227,3 +227,46 @@ def test_a_sleeping_body_that_a_sensor_leaves_by_its_size_is_left():
     esper.process(1 / 60)
 
     assert ("ended", zone, crate, ec.EndReason.SEPARATED) in reported(space)
+
+
+class Returns:
+    """A custom component."""
+
+
+#    +---- zone, 8 wide ---+
+#    |       body []->    ###    At 0.25 the body hits the wall, and a response puts it 12 back,
+#    +--------------------###    outside the zone, with a velocity of 8 towards it.
+@pytest.mark.parametrize(
+    ("box_of_body", "re_entry"), [(0, 0.875), (2, 0.75)], ids=["sensor", "attached"]
+)
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_body_that_a_response_puts_out_of_a_zone_leaves_it_then(
+    box_of_body, re_entry, direction, dim
+):
+    def along(x):
+        return (direction * x, *(0,) * (dim - 1))
+
+    def put_back(impact):
+        esper.component_for_entity(body, ec.Position).xy = along(-10)[:2]
+        impact.set_velocity(body, along(8))
+
+    body = mover(along(0), (1,) * dim, along(4), ec.Slide(), Returns())
+    zone = box(along(0), (4,) * dim, ec.Sensor())
+    who = body
+    if box_of_body:
+        who = box(along(0), (box_of_body,) * dim, ec.Attached(body))
+    box(along(4), (2, *(20,) * (dim - 1)))
+    space = ec.install(dim=dim)
+    space.respond_with(Returns, put_back)
+
+    esper.process(1.0)
+
+    assert [hit.time for hit in space.collisions if {hit.first, hit.second} == {who, zone}] == [
+        re_entry
+    ]
+    times = [
+        [contact.time for contact in found if {contact.first, contact.second} == {who, zone}]
+        for found in (space.contacts_began, space.contacts_ended)
+    ]
+    assert times == [[0.0, re_entry], [0.25]]
