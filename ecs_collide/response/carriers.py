@@ -678,12 +678,38 @@ class Carriers:
         )
 
     def lead(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a rider follow its carrier along the face, or the line, from this instant."""
+        """Let a rider follow its carrier along the face, or the line, from this instant.
+
+        If a third body has turned the rider in this instant, too, its own velocity is found with
+        the new velocity of the carrier: a wall that pushes both leaves the rider at rest on it.
+        """
         self.settle(i)
+        pushed: cython.int = self._pushed_along(i)
         self._find_carrier_velocity(i)
         for k in range(self.bodies.dim):
             if k != self.rode.normal_of(i) or self.rode.slants[i]:
+                if (pushed >> k) & 1:
+                    self.own[i, k] = _own_after(
+                        self._own_before(i, k), self.first[i, 3 * k + 1],
+                        self.clusters.final_velocity(i, k), self.rode.carrier_velocity[i, k], False,
+                    )  # fmt: skip
                 self._turn(i, k)
+
+    def _pushed_along(self, i: cython.Py_ssize_t) -> cython.int:
+        """Return the axes along which third bodies have turned a rider in this instant, as bits."""
+        axes: cython.int = 0
+
+        for k in range(self.bodies.dim):
+            v: cython.double = self.clusters.final_velocity(i, k)
+            c: cython.double = self.rode.carrier_velocity[i, k]
+            before: cython.double = self._own_before(i, k) + c - self.first[i, 3 * k + 1]
+            if not self.rode.slants[i] and _without_rounding(v - before, v, c) != 0.0:
+                axes |= 1 << k
+        return axes
+
+    def _own_before(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the own velocity that a rider would have without the turns of this instant."""
+        return self.first[i, 3 * k] + (self.first[i, 3 * k + 2] - self.clusters.kick_of(i, k))
 
     def _find_carrier_velocity(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the velocity at this instant with which a rider is carried."""

@@ -282,8 +282,17 @@ class Riders:
         if all(is_same(speed[k], ride.alone[k], ride.own[k]) for k in along):
             return False
         self.settle(i)
+        own, blocked, _ = ride.first
+        pushed = [
+            k
+            for k in along
+            if not is_same(own[k] + ride.carried[k] - blocked[k], self.step.final(i, k))
+        ]
         self._find_carried(i)
         for k in along:
+            if k in pushed:  # by a third body in this instant, too
+                v, c = self.step.final(i, k), ride.carried[k]
+                ride.own[k] = self._own_after(own[k], blocked[k], v, c, by_carrier=False)
             self._turn(i, k)
         return True
 

@@ -1053,3 +1053,40 @@ def test_who_slides_from_one_carrier_to_another_gains_no_speed_by_it(
     least, most = sorted((start, after))
     assert all(least - 1e-9 <= speed <= most + 1e-9 for speed in speeds)
     assert speeds[-1] == pytest.approx(after)
+
+
+#    wall  -1   load
+#    |-+  +--+                   The plough goes at 60 and is flush with both: the load stays where
+#    | | +------+ cart, carries  it is on the cart.  A hammer that goes at 100 and meets the load
+#    +-+ +------+                alone at that instant leaves it the rest of its speed, 40.
+@pytest.mark.parametrize(("hammer", "own"), [(None, 0.0), (100.0, 40.0)], ids=["plough", "hammer"])
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_what_pushes_a_cart_and_its_load_at_once_does_not_count_twice(
+    hammer, own, is_reversed, direction, dim
+):
+    def at(x, y=0.0):
+        return (direction * x, y, *(0.0,) * (dim - 2))
+
+    rest = (1,) * (dim - 2)
+    parts = {
+        "cart": lambda: mover(at(0, 1), (2, 1, *rest), at(0), ec.Slide(), ec.Carry()),
+        "load": lambda: mover(at(-1, 3), (1, 1, *rest), at(0), ec.Slide()),
+        "plough": lambda: mover(at(-3, 2), (1, 0.5 if hammer else 2, *rest), at(0)),
+        "hammer": lambda: mover(at(-3, 3.5), (1, 0.25, *rest), at(0)),
+    }
+    names = list(parts) if hammer else list(parts)[:3]
+    made = {name: parts[name]() for name in (names[::-1] if is_reversed else names)}
+    space = ec.install(dim=dim)
+    esper.process(1 / 64)
+    set_velocity(made["plough"], *at(60))
+    if hammer:
+        set_velocity(made["hammer"], *at(hammer))
+
+    for _ in range(3):
+        esper.process(1 / 64)
+
+    assert velocity(made["cart"], dim) == at(60)
+    assert velocity(made["load"], dim) == pytest.approx(at(own))
+    assert space.carried(made["load"]) == at(60)
