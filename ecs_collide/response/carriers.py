@@ -687,7 +687,9 @@ class Carriers:
         pushed: cython.int = self._pushed_along(i)
         self._find_carrier_velocity(i)
         for k in range(self.bodies.dim):
-            if k != self.rode.normal_of(i) or self.rode.slants[i]:
+            if self.rode.slants[i]:
+                self._turn(i, k)
+            elif k != self.rode.normal_of(i):
                 if (pushed >> k) & 1:
                     self.own[i, k] = _own_after(
                         self._own_before(i, k), self.first[i, 3 * k + 1],
@@ -703,7 +705,7 @@ class Carriers:
             v: cython.double = self.clusters.final_velocity(i, k)
             c: cython.double = self.rode.carrier_velocity[i, k]
             before: cython.double = self._own_before(i, k) + c - self.first[i, 3 * k + 1]
-            if not self.rode.slants[i] and _without_rounding(v - before, v, c) != 0.0:
+            if _without_rounding(v - before, v, c) != 0.0:
                 axes |= 1 << k
         return axes
 

@@ -720,7 +720,8 @@ class ImpactLoop:
             self.pairs.impact[p].began = -1.0
             if not self._close(p):
                 self.narrowphase.aim(p)
-                if self.narrowphase.sweeper.solve() == IMPACT and self.narrowphase.is_apart():
+                self.narrowphase.sweeper.solve()
+                if self.narrowphase.has_left():  # not over its edge, so it may come back
                     self.narrowphase.sweep_crossing(p, IMPACT)
             return False
         self._find_closing_speed(p)
