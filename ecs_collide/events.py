@@ -185,7 +185,8 @@ class Collision(_Event):
     kind : SweepKind
         ``IMPACT``, or ``OVERLAP`` if they were inside each other already.
     closing_speed : float
-        The speed at which the touching faces approached, in world units per second.
+        The speed at which the touching faces approached, in world units per second.  With
+        ``STOPPED_ALREADY`` it is that before the impact that has stopped them.
     position_first, position_second : tuple of float
         The centres at that instant, in world units.
     velocity_first, velocity_second : tuple of float

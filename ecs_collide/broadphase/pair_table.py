@@ -103,7 +103,6 @@ class PairImpact:
 
     # of the queued impact, as are `kind` to `is_pressed`: undefined with NOT_MET
     exit: cython.double
-    speed: cython.double
     resolved_at: cython.double  # time of the last resolution
     began: cython.double  # time of the first impact of the step, or -1
     resolutions: cython.int  # resolutions in this step

@@ -304,7 +304,9 @@ class Figure:
 
         if not is_slanted(sign):
             return axis_vector(self.dim, rows.at[n].axis, -sign if is_second else sign)
-        normal: tuple = self.around.timeline.step.slopes.normal(rows.at[n].first, rows.at[n].second)
+        normal: tuple = self.around.timeline.step.slopes.normal(
+            rows.at[n].first, rows.at[n].second, rows.at[n].axis, sign
+        )
         for k in range(self.dim):
             found.append(0.0 - normal[k] if is_second else normal[k])
         return tuple(found)

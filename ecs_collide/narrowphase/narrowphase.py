@@ -307,22 +307,6 @@ class Narrowphase:
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
 
-    def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return the closing speed of the faces on the pair's contact side, in units per second."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-
-        if is_slanted(self.pairs.impact[p].sign):
-            return self.step.slopes.closing(i, j, False)
-        k: cython.int = self.pairs.impact[p].axis
-        sign: cython.int = self.pairs.impact[p].sign
-
-        two: cython.double = b.velocity_met(j, k) + sign * b.growth_of(j, k)
-        one: cython.double = b.velocity_met(i, k) - sign * b.growth_of(i, k)
-        speed: cython.double = (two - one) * sign
-        return (speed if speed > 0.0 else 0.0) + 0.0  # 0 for faces that close by rounding alone
-
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Store the contact side that the sweeper found as the impact of the pair."""
         self.pairs.meet(p)
@@ -331,7 +315,6 @@ class Narrowphase:
         self.pairs.impact[p].sign = self.sweeper.sign
         self.pairs.impact[p].is_pressed = self.sweeper.is_pressed
         self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
-        self.pairs.impact[p].speed = self.closing_speed(p)
 
     def sweep_solid(self) -> cython.void:
         """Sweep all solid pairs over the whole step, before any pair is queued."""
@@ -565,7 +548,7 @@ class Narrowphase:
             return True
         if is_slanted(self.pairs.impact[p].sign):
             i: cython.Py_ssize_t = self.pairs.at[p].first
-            return self.step.slopes.closing(i, self.pairs.at[p].second, True) > 0.0
+            return self.step.slopes.closing(i, self.pairs.at[p].second) > 0.0
         return self._closing_of_faces(p, k, self.pairs.impact[p].sign) > 0.0
 
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -601,7 +584,6 @@ class Narrowphase:
         ):  # fmt: skip
             return False
         self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
-        self.pairs.impact[p].speed = self.closing_speed(p)
         return True
 
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:

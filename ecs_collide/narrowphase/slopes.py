@@ -29,7 +29,7 @@ from math import sqrt
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
 from ecs_collide.broadphase.pair_table import PairTable
-from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.bodies import Bodies, vector_of
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.sweep_test import OVERLAP, Sweeper
 
@@ -57,7 +57,7 @@ def note_normal(
 ) -> cython.void:
     """Note the normal of two bodies for the next contact event, if the sign is that of a slope."""
     if is_slanted(sign):
-        event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j)
+        event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j, 0, sign)
 
 
 @cython.inline
@@ -104,6 +104,7 @@ class Slopes:
     near_sign: cython.int
     n_near: cython.int
     near_gap: cython.double
+    unit: cython.double[3]  # the result of `find_normal`
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -183,11 +184,19 @@ class Slopes:
             - b.velocity_met(i, self.up) * self.normal_run
         )
 
-    def normal_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the unit normal of a pair's slope on an axis, from body j to body i."""
-        if not self.find(i, j):
-            return 0.0
-        return self.sign * self.normal_on(k) + 0.0
+    def find_normal(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int, sign: cython.int
+    ) -> cython.void:
+        """Find the unit normal of a contact of two bodies, from j to i, as `unit`."""
+        slants: cython.bint = is_slanted(sign) and self.find(i, j)
+
+        for k in range(self.bodies.dim):
+            if slants:
+                self.unit[k] = self.sign * self.normal_on(k) + 0.0
+            elif k != axis:
+                self.unit[k] = 0.0
+            else:
+                self.unit[k] = 1.0 if sign > 0 else -1.0
 
     def _measure(self, t: cython.double, pairs: PairTable, p: cython.Py_ssize_t) -> cython.void:
         """Find where the corner is relative to the line, at time `t`; each at its base for -1."""
@@ -257,24 +266,16 @@ class Slopes:
         """Return whether the measured corner is at the high end of the line, within the slop."""
         return self.rise() >= self.height - self.drop - SLOP * self.reach
 
-    def closing(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, of_paths: cython.bint
-    ) -> cython.double:
-        """Return the closing speed of a pair along its slope's normal, at least 0.
-
-        In units per second, or if `of_paths`, in units per step.
-        """
+    def closing(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
+        """Return how much the paths of a pair close along its slope's normal in a step, at least 0."""
         b: Bodies = self.bodies
         speed: cython.double = 0.0
 
         if not self.find(i, j):
             return 0.0
         for k in range(b.dim):
-            way: cython.double = b.velocity_met(self.slope, k) - b.velocity_met(self.body, k)
-            growth: cython.double = b.growth_of(self.body, k)
-            if of_paths:
-                way = b.motion_of(self.slope, k) - b.motion_of(self.body, k)
-                growth = b.resize_of(self.body, k)
+            way: cython.double = b.motion_of(self.slope, k) - b.motion_of(self.body, k)
+            growth: cython.double = b.resize_of(self.body, k)
             speed += way * self.normal_on(k) + growth * abs(self.normal_on(k))
         return max(speed, 0.0) + 0.0
 
@@ -451,13 +452,12 @@ class Slopes:
 
     # -- for code in Python --
 
-    def normal(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
-        """Return the unit normal of the line of two bodies' slope, from j to i."""
-        normal: list = []
-
-        for k in range(self.bodies.dim):
-            normal.append(self.normal_of(i, j, k))
-        return tuple(normal)
+    def normal(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int, sign: cython.int
+    ) -> tuple:
+        """Return the unit normal of a contact of two bodies, from j to i."""
+        self.find_normal(i, j, axis, sign)
+        return vector_of(self.unit, 0, self.bodies.dim)
 
     def depth_in(self, i: cython.Py_ssize_t, whole: tuple, box: tuple) -> float:
         """Return how deep a box is beyond the line of the body in row i, along up; inf for a box.

@@ -75,7 +75,7 @@ class ContactQueries:
         found = [
             (
                 ids[first], ids[second], image, shown, since,
-                slopes.normal(first, second) if abs(sign) == 2 else axis_normal(dim, axis, sign),
+                slopes.normal(first, second, axis, sign) if abs(sign) == 2 else axis_normal(dim, axis, sign),
             )
             for first, second, kind, axis, sign, image, since in (
                 self._state.timeline.contacts.rows.tuples_of(numbers)

@@ -354,7 +354,8 @@ class Inspection:
         points = self._domain.into_world(low / 2 + high / 2)
         slopes = self._state.timeline.step.slopes
         slanted = {
-            n: slopes.normal(first[n], second[n]) for n in np.flatnonzero(abs(signs) == 2).tolist()
+            n: slopes.normal(first[n], second[n], axes[n], signs[n])
+            for n in np.flatnonzero(abs(signs) == 2).tolist()
         }
         normals = unit_normals(axes, signs, self._state.dim, slanted)
         return ContactPoints(pairs[order], points, normals, kinds[order])

@@ -147,7 +147,12 @@ class Loads:
 
         if abs(contacts.at[n].sign) == 2:  # of a slope
             slopes: Any = self.state.timeline.step.slopes
-            normal: Any = slopes.normal(contacts.at[n].first, contacts.at[n].second)
+            normal: Any = slopes.normal(
+                contacts.at[n].first,
+                contacts.at[n].second,
+                contacts.at[n].axis,
+                contacts.at[n].sign,
+            )
             return normal[axis] * up
         return contacts.at[n].sign * up if contacts.at[n].axis == axis else 0.0
 

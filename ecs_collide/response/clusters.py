@@ -647,6 +647,11 @@ class Clusters(SharedMotion):
             return velocity
         return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
+    @cython.inline
+    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity with which others meet a body at this instant, written or not."""
+        return self.at_instant(i, k, self.velocity_of(i, k))
+
     def split_path(self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint) -> cython.bint:
         """Start the chord of a body at this instant; return whether that bends its path."""
         if self.gravity.is_split(i, k, self.step.now, is_along) or self.lasting_root(i, k):

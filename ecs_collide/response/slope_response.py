@@ -92,21 +92,6 @@ class SlopeResponse:
         self.solid = -1
         self.faces = zeros(DOUBLE, 4, 6)
 
-    def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return how fast a pair closes along the normal of its slope at this instant."""
-        s: Slopes = self.slopes
-        speed: cython.double = 0.0
-
-        if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
-            return 0.0
-        for k in range(self.bodies.dim):
-            velocity: cython.double = self.clusters.at_instant(
-                s.body, k, self.clusters.velocity_of(s.body, k)
-            )
-            speed += (self.bodies.velocity_met(s.slope, k) - velocity) * s.normal_on(k)
-            speed += self.bodies.growth_of(s.body, k) * abs(s.normal_on(k))
-        return speed
-
     def resolve(
         self, p: cython.Py_ssize_t, restitution: cython.double, normal_only: cython.bint
     ) -> cython.bint:

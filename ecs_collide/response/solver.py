@@ -236,17 +236,17 @@ class Solver:
             return b.controls.restitution_between(i, j, one, other)
         return max(one, other, 0.0)
 
-    def closing_speed(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
-    ) -> cython.double:
-        """Return how fast the faces of a pair close at this instant."""
+    def _closing_speed(self) -> cython.double:
+        """Return how fast the faces of the impact close at this instant."""
         c: Clusters = self.clusters
-        one: cython.double = c.at_instant(i, k, c.velocity_of(i, k))
-        two: cython.double = c.at_instant(j, k, c.velocity_of(j, k))
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        one: cython.double = c.velocity_now(m.rows[0], m.axis)
+        two: cython.double = c.velocity_now(m.rows[1], m.axis)
 
-        return sign * (
-            (two + sign * self.bodies.growth_of(j, k)) - (one - sign * self.bodies.growth_of(i, k))
-        )
+        one -= m.sign * b.growth_of(m.rows[0], m.axis)
+        two += m.sign * b.growth_of(m.rows[1], m.axis)
+        return m.sign * (two - one)
 
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
         """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
@@ -548,7 +548,7 @@ class Solver:
         self.projection.settle()
         c.write_axis(i, k)
         c.write_axis(j, k)
-        if self.closing_speed(i, j, k, m.sign) > c.rounding_of_faces(i, j, k):
+        if self._closing_speed() > c.rounding_of_faces(i, j, k):
             one: cython.Py_ssize_t = c.root(c.node_of[i, k])
             other: cython.Py_ssize_t = c.root(c.node_of[j, k])
             self.solid_first = self._anchor_of(i, one) if self.first_joins else self.first_wall

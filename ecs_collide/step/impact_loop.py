@@ -256,7 +256,9 @@ class ImpactLoop:
         self.holding.count_visits(j, 1)
         if self._is_handed_over(p):
             return True
-        self._resolve(p, False, False)
+        self._resolve(
+            p, self.event_buffer.numbers[self.event, NORMAL + self.bodies.dim], False, False
+        )
         return False
 
     def _is_handed_over(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -527,8 +529,7 @@ class ImpactLoop:
         if b.any_drift and self._end_drifts(p):
             met = self.narrowphase.meets(p)
         if self.gravity.is_on and self._split_paths(p):
-            met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
-            self._find_closing_speed(p)
+            met = met and (self.narrowphase.meets(p) or self._closing_speed(p) > 0.0)
         return met
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
@@ -546,39 +547,19 @@ class ImpactLoop:
             if k == self.pairs.impact[p].axis or is_slanted(self.pairs.impact[p].sign):
                 any_ended |= self.clusters.end_drift(self.pairs.at[p].first, k)
                 any_ended |= self.clusters.end_drift(self.pairs.at[p].second, k)
-        if any_ended:
-            self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
         return any_ended
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Split the paths of two falling bodies at this instant; return whether that bends one.
-
-        The closing speed of the pair is updated to this instant.
-        """
+        """Split the paths of two falling bodies at this instant; return whether that bends one."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         rubs: cython.bint = self.bodies.rare.any_friction and self.friction.friction_of(p) > 0.0
-        bends: cython.bint = self.falling.split(
-            i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, rubs
-        )
 
-        self._find_closing_speed(p)
-        return bends
+        return self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, rubs)
 
-    def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
-        """Update the closing speed of a pair to this instant; only gravity can have changed it."""
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-
-        if not self.gravity.is_on:
-            return
-        if is_slanted(self.pairs.impact[p].sign):
-            speed: cython.double = self.slopes.closing_speed(p)
-        else:
-            speed = self.solver.closing_speed(
-                i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign
-            )
-        self.pairs.impact[p].speed = max(speed, 0.0) + 0.0
+    def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return how fast a pair closes at this instant."""
+        return self.impact_log.closing_speed(p, RESOLVED)
 
     # -- hold --
 
@@ -724,7 +705,6 @@ class ImpactLoop:
                 if self.narrowphase.has_left():  # not over its edge, so it may come back
                     self.narrowphase.sweep_crossing(p, IMPACT)
             return False
-        self._find_closing_speed(p)
         self.event = self._log(p, CROSSED)
         if resolving and self.surfaces.may_offer_crossing(p) and self._is_handed_over(p):
             return True
@@ -821,11 +801,11 @@ class ImpactLoop:
             self.falling.join()
         elif default:
             if self._still_closes(p):
-                self._resolve(p, False, False)
+                self._resolve(p, self._closing_speed(p), False, False)
         elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
-            self._find_closing_speed(p)
-            self._resolve(p, True, True)
-            if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
+            speed: cython.double = self._closing_speed(p)
+            self._resolve(p, speed, True, True)
+            if self.gravity.is_on and speed == 0.0:
                 pass  # only gravity closes it, so the game has resolved it
             elif self.event_buffer.codes[self.event, OUTCOME] == RESOLVED:
                 self.event_buffer.codes[self.event, OUTCOME] = FORCED
@@ -852,10 +832,7 @@ class ImpactLoop:
 
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair that was handed over closes after the changes of the game."""
-        if self.is_changed and not self.narrowphase.meets(p):
-            return False
-        self._find_closing_speed(p)
-        return True
+        return not self.is_changed or self.narrowphase.meets(p)
 
     def _change_of(
         self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, place: cython.int
@@ -892,7 +869,7 @@ class ImpactLoop:
             self.is_chosen = True
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
-        self._resolve(p, False, False)
+        self._resolve(p, self._closing_speed(p), False, False)
         self.is_chosen = False
         b.response[i] = one
         b.response[j] = other
@@ -900,9 +877,13 @@ class ImpactLoop:
         b.restitution[j] = other_bounce
 
     def _resolve(
-        self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
+        self,
+        p: cython.Py_ssize_t,
+        speed: cython.double,
+        normal_only: cython.bint,
+        inelastic: cython.bint,
     ) -> cython.void:
-        """Resolve the impact just logged by the responses of its bodies."""
+        """Resolve the impact just logged, which closes at `speed`, by the responses of its bodies."""
         b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
@@ -923,7 +904,7 @@ class ImpactLoop:
             inelastic
             or gives_way
             or self.pairs.impact[p].kind == OVERLAP
-            or self.pairs.impact[p].speed < self.step.rest_speed
+            or speed < self.step.rest_speed
             or self.clusters.is_calm(i)
             or self.clusters.is_calm(j)
         ):
@@ -940,9 +921,7 @@ class ImpactLoop:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = (
-            self.gravity.is_on
-            and self.pairs.impact[p].repeats == 0
-            and self.pairs.impact[p].speed > 0.0
+            self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
         )
         slants: cython.bint = m.slants
         if slants:

@@ -202,6 +202,19 @@ def test_a_resting_body_closes_at_no_speed(world, implementation):
     assert [event.closing_speed for event in space.collisions] == [0.0]
 
 
+def test_a_fall_onto_two_tiles_has_one_closing_speed(world, implementation):
+    mover((0, 3), (1, 1), (0, -5), ec.Slide())
+    box((-2, 0), (2, 1))
+    box((2, 0), (2, 1))
+    space = ec.install(gravity=(0, -10))
+
+    esper.process(0.5)
+
+    landed, stopped = space.collisions
+    assert stopped.outcome is ec.Outcome.STOPPED_ALREADY
+    assert landed.closing_speed == stopped.closing_speed == -landed.velocity_first[1]
+
+
 @pytest.mark.parametrize("is_first", [False, True])
 @pytest.mark.parametrize("restitution", [1.0, 0.5])
 def test_a_bounce_has_the_impulse_that_turned_the_body(
