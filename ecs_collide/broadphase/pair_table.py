@@ -101,7 +101,7 @@ class Pair:
 class PairImpact:
     """The fields that are read only for pairs that meet."""
 
-    # of the queued impact, as are `kind` to `is_pressed`: undefined with NOT_MET
+    # of the queued impact, as are `kind` to `sign`: undefined with NOT_MET
     exit: cython.double
     resolved_at: cython.double  # time of the last resolution
     began: cython.double  # time of the first impact of the step, or -1
@@ -111,7 +111,6 @@ class PairImpact:
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
-    is_pressed: cython.schar  # 1 if `Sweeper.press` found it
 
 
 @cython.final

@@ -131,9 +131,9 @@ class Narrowphase:
             two += 4
         if end > margin:
             self.pairs.mark_clear(p)
-        is_apart: cython.bint = widest > margin  # and so does not press
+        is_apart: cython.bint = widest > margin  # and so does not touch
         if least <= margin and not (is_apart and self._passes_by(p)):
-            self._sweep(p, is_apart)
+            self._sweep(p)
 
     def _passes_by(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a diagonal relative path passes at a distance, whatever its length.
@@ -242,18 +242,14 @@ class Narrowphase:
         if bound != 0.0:
             self.sweeper.settle(k, bound)
 
-    def solve(self, p: cython.Py_ssize_t, is_apart: cython.bint) -> cython.int:
-        """Sweep a pair from now on; return the kind that the sweeper found.
-
-        With `is_apart` it is known not to press together now.
-        """
+    def solve(self, p: cython.Py_ssize_t) -> cython.int:
+        """Sweep a pair from now on; return the kind that the sweeper found."""
         is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
-        if is_one_way or is_apart or not self._press(p):
-            self.aim(p)
-            self.sweeper.solve()
+        self.aim(p)
+        self.sweeper.solve()
         if is_one_way:
             self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
@@ -265,22 +261,6 @@ class Narrowphase:
             ):  # the displacement leads out on this side, even if the other is as shallow
                 self.sweeper.sign = 1 if side > 0 else -1
         return self.sweeper.kind
-
-    def _press(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Solve a pair by `Sweeper.press`; return False if that is not possible."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-
-        if self.step.slopes.find(i, j):
-            return False
-        if b.wraps or b.any_resize or not self.sweeper.press(
-            b.flat_path, b.n_path * i, b.n_path * j,
-            self.step.now - b.base[i], self.step.now - b.base[j], b.clear_gap(),
-        ):  # fmt: skip
-            return False
-        self.n_sweeps += 1
-        return True
 
     def _drop_passable(self, p: cython.Py_ssize_t) -> cython.void:
         """Set the result to SEPARATE unless it is an impact with the solid side of a one-way body.
@@ -313,7 +293,6 @@ class Narrowphase:
         self.pairs.impact[p].kind = kind
         self.pairs.impact[p].axis = self.sweeper.axis
         self.pairs.impact[p].sign = self.sweeper.sign
-        self.pairs.impact[p].is_pressed = self.sweeper.is_pressed
         self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
 
     def sweep_solid(self) -> cython.void:
@@ -322,7 +301,7 @@ class Narrowphase:
             # A pair in contact never passes the test of `_sweep_near`.
             if self.pairs.at[p].state == SOLID:
                 if self.pairs.at[p].contact >= BEGUN:
-                    self._sweep(p, False)
+                    self._sweep(p)
                 else:
                     self._sweep_near(p)
 
@@ -424,9 +403,9 @@ class Narrowphase:
         if parting and not is_apart:
             self.pairs.note_touch(p, PARTS, parting)
 
-    def _sweep(self, p: cython.Py_ssize_t, is_apart: cython.bint) -> cython.void:
-        """Queue the next impact of a pair that may have one; `is_apart` as in `solve`."""
-        kind: cython.int = self.solve(p, is_apart)
+    def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
+        """Queue the next impact of a pair that may have one."""
+        kind: cython.int = self.solve(p)
 
         self.pairs.impact[p].tick = self.bodies.tick
         if self.pairs.at[p].touch:
@@ -450,7 +429,7 @@ class Narrowphase:
         If the two pass each other on another axis instead, the pair is swept again
         when the instant is over.
         """
-        kind: cython.int = self.solve(p, False)
+        kind: cython.int = self.solve(p)
 
         self.queue.drop(p)
         self.pairs.impact[p].tick = self.bodies.tick
@@ -464,7 +443,7 @@ class Narrowphase:
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies were at rest in this step, to note whether it touches."""
         if self.pairs.at[p].state < CROSS:
-            self.solve(p, False)
+            self.solve(p)
             self.pairs.impact[p].tick = self.bodies.tick
             self._note_touch(p)
 
@@ -505,8 +484,6 @@ class Narrowphase:
 
         if kind != IMPACT and kind != OVERLAP:
             return False
-        if self.sweeper.is_pressed:
-            return True
         closing: cython.double = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0 and not self.sweeper.finds_way_out()
@@ -531,7 +508,7 @@ class Narrowphase:
 
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; return whether it meets at this instant, and store its side."""
-        self.solve(p, False)
+        self.solve(p)
         if not self._is_impact_now():
             return False
         self.note_side(p, self.sweeper.kind)
@@ -554,15 +531,9 @@ class Narrowphase:
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
-        A later impact is queued.  A pair that was known to press at this instant is not swept.
+        A later impact is queued.
         """
-        is_pressed: cython.bint = self.pairs.impact[p].is_pressed and (
-            self.pairs.impact[p].tick >= self.step.instant_tick
-        )
-
         self.pairs.impact[p].tick = self.bodies.tick
-        if is_pressed:
-            return self._presses_on(p)
         if not (self.pairs.crosses(p) or self._may_close(p)):
             return False
         if self.meets(p):
@@ -570,21 +541,6 @@ class Narrowphase:
         if self.sweeper.kind == IMPACT:
             self._queue_impact(p)
         return False
-
-    def _presses_on(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair that presses at this instant still closes; update its impact."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-
-        if not self.sweeper.press_again(
-            b.flat_path, b.n_path * i, b.n_path * j,
-            self.step.now - b.base[i], self.step.now - b.base[j],
-            self.pairs.impact[p].axis, self.pairs.impact[p].sign,
-        ):  # fmt: skip
-            return False
-        self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
-        return True
 
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:
         """Requeue a corner impact behind a face impact of either body that is due within the slop.

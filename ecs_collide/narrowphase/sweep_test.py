@@ -29,9 +29,8 @@ tolerance is relative, the rounding of the faces.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
-from ecs_collide._kernel.constants import CLEAR, INF, NAN, SLOP, TINY
+from ecs_collide._kernel.constants import INF, NAN, SLOP, TINY
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.motion.bodies import CENTRE, HALF, MOTION
 
 SEPARATE = 0
 TOUCH = 1
@@ -75,8 +74,6 @@ class Sweeper:
     exit: Public[cython.double]
     # depth of an overlap at the start on the shallowest side, else 0
     depth: Public[cython.double]
-    # whether `press` found the result; gaps and rates then belong to another pair
-    is_pressed: cython.bint
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -165,7 +162,6 @@ class Sweeper:
         self.sign = 0
         self.corner = 0
         self.depth = 0.0
-        self.is_pressed = False
         for side in range(self.n_sides):
             gap: cython.double = self.gap[side]
             rate: cython.double = self.rate[side]
@@ -194,134 +190,6 @@ class Sweeper:
         else:
             self.kind = SEPARATE
         return self.kind
-
-    def press(
-        self,
-        path: cython.p_double,
-        one: cython.Py_ssize_t,
-        two: cython.Py_ssize_t,
-        way1: cython.double,
-        way2: cython.double,
-        clear: cython.double,
-    ) -> cython.bint:
-        """Solve a pair as `aim` and `solve` would if it presses together, else return False.
-
-        It presses if one gap is within the slop and closes, and the gaps on all other axes are
-        deeper than any slop.  That side is then the contact, due at once.  Nearly all impacts in a
-        crowd are of this kind.  Gaps and rates are not stored.
-
-        Parameters
-        ----------
-        path, one, two : pointer to double, int, int
-            `Bodies.path`, and the offsets of the two bodies in it.  Neither changes its size.
-        way1, way2 : float
-            The time from the start of each path to now.
-        clear : float
-            `Bodies.clear_gap`, larger than the slop of a face at a place it has had before.
-        """
-        enter: cython.double = 0.0
-        exit_: cython.double = INF
-        open_until: cython.double = INF  # until then the interiors overlap on all other axes
-        front: cython.int = -1
-
-        for k in range(self.dim):
-            move1: cython.double = path[one + MOTION]
-            move2: cython.double = path[two + MOTION]
-            centre1: cython.double = path[one + CENTRE] + move1 * way1
-            centre2: cython.double = path[two + CENTRE] + move2 * way2
-            half1: cython.double = path[one + HALF]
-            half2: cython.double = path[two + HALF]
-            min1: cython.double = centre1 - half1
-            max1: cython.double = centre1 + half1
-            min2: cython.double = centre2 - half2
-            max2: cython.double = centre2 + half2
-            minus: cython.double = min2 - max1
-            plus: cython.double = min1 - max2
-            rate: cython.double = move2 - move1
-            # As `_without_tiny`, of which the calls are a hundredth of a crowd in pure Python.
-            minus = minus if abs(minus) >= TINY else 0.0
-            plus = plus if abs(plus) >= TINY else 0.0
-            rate = rate if abs(rate) >= TINY else 0.0
-            # The slop grows with the places that the faces reach on this path.
-            deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
-            one += 4
-            two += 4
-            if minus < -deep and plus < -deep:
-                if rate != 0.0:
-                    closes: cython.double = (-deep - (minus if rate > 0.0 else plus)) / abs(rate)
-                    open_until = closes if closes < open_until else open_until
-            elif front >= 0:
-                return False
-            else:
-                front = 2 * k if minus >= plus else 2 * k + 1
-                nearest: cython.double = minus if minus >= plus else plus
-                closing: cython.double = -rate if minus >= plus else rate
-                if closing <= 0.0 or (plus if minus >= plus else minus) >= -deep:
-                    return False
-                if nearest != 0.0:
-                    largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))
-                    if abs(nearest) > SLOP * largest:
-                        return False
-                    if nearest < 0.0:
-                        nearest = 0.0
-                    enter = _time_of_zero(nearest, -closing)
-                    if enter >= 1.0 or enter * closing > SLOP * largest:
-                        return False
-                if minus >= plus:
-                    minus = nearest
-                else:
-                    plus = nearest
-            if rate != 0.0:
-                leaves: cython.double = _time_of_zero(minus if rate > 0.0 else plus, abs(rate))
-                exit_ = leaves if leaves < exit_ else exit_
-        if front < 0 or exit_ < TINY or enter >= open_until:
-            return False
-        self.kind = IMPACT
-        self.axis = front >> 1
-        self.sign = 1 if front & 1 else -1
-        self.corner = 0
-        self.depth = 0.0
-        self.enter = enter
-        self.exit = exit_
-        self.is_pressed = True
-        return True
-
-    def press_again(
-        self,
-        path: cython.p_double,
-        one: cython.Py_ssize_t,
-        two: cython.Py_ssize_t,
-        way1: cython.double,
-        way2: cython.double,
-        axis: cython.int,
-        sign: cython.int,
-    ) -> cython.bint:
-        """Return whether a pair that `press` has solved still closes at that instant; set `exit`.
-
-        Only velocities have changed since then, so the boxes still touch on that side and overlap
-        on all other axes.  The arguments are as for `press`.
-        """
-        exit_: cython.double = INF
-
-        for k in range(self.dim):
-            move1: cython.double = path[one + MOTION]
-            move2: cython.double = path[two + MOTION]
-            rate: cython.double = _without_tiny(move2 - move1)
-            if k == axis and sign * rate <= 0.0:
-                return False
-            if rate != 0.0:
-                centre1: cython.double = path[one + CENTRE] + move1 * way1
-                centre2: cython.double = path[two + CENTRE] + move2 * way2
-                # The gap on the side that opens.
-                minus: cython.double = (centre2 - path[two + HALF]) - (centre1 + path[one + HALF])
-                plus: cython.double = (centre1 - path[one + HALF]) - (centre2 + path[two + HALF])
-                gap: cython.double = _without_tiny(minus if rate > 0.0 else plus)
-                exit_ = min(exit_, _time_of_zero(gap, abs(rate)))
-            one += 4
-            two += 4
-        self.exit = exit_
-        self.corner = 0
-        return True
 
     @cython.inline
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:

@@ -1057,12 +1057,11 @@ class ImpactLoop:
         self._forget_touch(i)
 
     def _forget_touch(self, i: cython.Py_ssize_t) -> cython.void:
-        """Forget which faces of a relocated body touch, and which press."""
+        """Forget which faces of a relocated body touch."""
         p: cython.Py_ssize_t = self.pairs.head_of(i)
 
         while p >= 0:
             self.pairs.forget_touch(p)
-            self.pairs.impact[p].is_pressed = 0
             p = self.pairs.next_of(p, i)
 
     def withdraw(self, i: cython.Py_ssize_t):

@@ -191,7 +191,7 @@ def test_boxes_thinner_than_the_slop_do_not_become_thinner_than_nothing():
     assert not near.contains(with_gaps(1, 0))
 
 
-_IMPORT = "from ecs_collide._kernel.constants import CLEAR, INF, NAN, SLOP, TINY\n"
+_IMPORT = "from ecs_collide._kernel.constants import INF, NAN, SLOP, TINY\n"
 FAULTS = {
     "no tolerance at all": (_IMPORT, _IMPORT + "SLOP = 0.0\n"),
     "sixteen times the tolerance": (_IMPORT, _IMPORT + "SLOP = 2.0**-40\n"),
