@@ -23,8 +23,9 @@ from ecs_collide.character.surroundings import (
 )
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached, GravityScale
+from ecs_collide.motion.bodies import vector_of
 from ecs_collide.narrowphase.contacts_between_steps import LEAVING, PASSING, SOLID, ContactRows
-from ecs_collide.narrowphase.slopes import is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 
 COSINE_ROUNDING = 1e-9
 DEGREE = 0.017453292519943295  # in radians
@@ -299,17 +300,13 @@ class Figure:
     def _normal_of(self, n: cython.Py_ssize_t, is_second: cython.bint) -> tuple:
         """Return the normal of a contact towards it."""
         rows: ContactRows = self.around.contacts
-        sign: cython.int = rows.at[n].sign
-        found: list = []
+        slopes: Slopes = self.around.timeline.step.slopes
+        out: cython.double = -1.0 if is_second else 1.0
 
-        if not is_slanted(sign):
-            return axis_vector(self.dim, rows.at[n].axis, -sign if is_second else sign)
-        normal: tuple = self.around.timeline.step.slopes.normal(
-            rows.at[n].first, rows.at[n].second, rows.at[n].axis, sign
-        )
+        slopes.find_normal(rows.at[n].first, rows.at[n].second, rows.at[n].axis, rows.at[n].sign)
         for k in range(self.dim):
-            found.append(0.0 - normal[k] if is_second else normal[k])
-        return tuple(found)
+            slopes.unit[k] = out * slopes.unit[k] + 0.0
+        return vector_of(slopes.unit, 0, self.dim)
 
     def _insert(self, into: list, normal: tuple, other) -> cython.void:
         """Insert a normal and an entity into a list in the order of bodies in space."""

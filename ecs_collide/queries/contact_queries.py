@@ -24,7 +24,7 @@ from ecs_collide.events import (
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
-from ecs_collide.step.events_of_step import SHOWN_KINDS, axis_normal
+from ecs_collide.step.events_of_step import SHOWN_KINDS
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.quarantine import refusal
@@ -70,12 +70,12 @@ class ContactQueries:
 
     def _contacts_at(self, numbers: Iterable[int]) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
-        ids, dim = self._registry.table.views.ids, self._state.dim
+        ids = self._registry.table.views.ids
         slopes = self._state.timeline.step.slopes
         found = [
             (
                 ids[first], ids[second], image, shown, since,
-                slopes.normal(first, second, axis, sign) if abs(sign) == 2 else axis_normal(dim, axis, sign),
+                slopes.normal(first, second, axis, sign),
             )
             for first, second, kind, axis, sign, image, since in (
                 self._state.timeline.contacts.rows.tuples_of(numbers)

@@ -28,6 +28,7 @@ from ecs_collide.components.dynamics import GravityScale
 from ecs_collide.components.immersed import Immersed
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import LEAVING, SOLID, ContactRows
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.plain_numbers import nearest
 from ecs_collide.sync.registry import BodyRegistry
@@ -144,17 +145,12 @@ class Loads:
     ) -> cython.double:
         """Return the part of a contact's normal along `up`."""
         up: cython.double = self.registry.up[axis]
+        slopes: Slopes = self.state.timeline.step.slopes
 
-        if abs(contacts.at[n].sign) == 2:  # of a slope
-            slopes: Any = self.state.timeline.step.slopes
-            normal: Any = slopes.normal(
-                contacts.at[n].first,
-                contacts.at[n].second,
-                contacts.at[n].axis,
-                contacts.at[n].sign,
-            )
-            return normal[axis] * up
-        return contacts.at[n].sign * up if contacts.at[n].axis == axis else 0.0
+        slopes.find_normal(
+            contacts.at[n].first, contacts.at[n].second, contacts.at[n].axis, contacts.at[n].sign
+        )
+        return slopes.unit[axis] * up + 0.0
 
     def _width(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int) -> cython.double:
         """Return the width, or in 3D the area, that two boxes share across an axis."""

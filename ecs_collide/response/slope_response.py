@@ -340,11 +340,10 @@ class SlopeResponse:
         b.advance(j, self.step.now)
         if not c.is_touching(q) or b.dynamic_along(j, c.axis):
             return False
-        sign: cython.double = 1.0 if (self.pairs.at[q].first == i) == (c.sign > 0) else -1.0
+        out: cython.double = 1.0 if self.pairs.at[q].first == i else -1.0
+        c.slopes.find_normal(self.pairs.at[q].first, self.pairs.at[q].second, c.axis, c.sign)
         for k in range(b.dim):
-            normal: cython.double = sign if k == c.axis else 0.0
-            if is_slanted(c.sign):
-                normal = c.slopes.normal_on(k)
+            normal: cython.double = out * c.slopes.unit[k] + 0.0
             speed: cython.double = b.velocity_met(j, k) - b.velocity_met(self.slopes.slope, k)
             if normal != 0.0:
                 speed += b.growth_of(i, k) if normal > 0.0 else -b.growth_of(i, k)

@@ -148,12 +148,6 @@ class StepEvents:
 
 
 @cache
-def axis_normal(dim: int, axis: int, sign: int) -> Vector:
-    """Return the unit vector of an axis and a direction."""
-    return tuple(float(sign) if k == axis else 0.0 for k in range(dim))
-
-
-@cache
 def no_events(dim: int) -> StepEvents:
     """Return the events of a step without events."""
     arrays = np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim))
