@@ -21,9 +21,9 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 38),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 30),
-    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 24),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 34),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 28),
+    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 23),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 21),
@@ -34,17 +34,17 @@ FEATURES = {
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 29),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 28),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
         19,
     ),
-    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 12),
+    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 11),
     "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 18),
     "corners": (r"pairs\.at\[\w+\]\.rank|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
-        5,
+        4,
     ),
     "sleep": (r"asleep|sleeping", 24),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
@@ -53,7 +53,7 @@ FEATURES = {
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 50
+FUNCTIONS_WITH_TWO = 48
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

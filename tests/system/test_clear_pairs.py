@@ -1,4 +1,4 @@
-"""A pair that a sweep has marked as clear is apart at the end of the step, as a comparison finds."""
+"""A pair that a sweep has marked as clear is apart when the step ends, as a comparison finds."""
 
 import esper
 import pytest
