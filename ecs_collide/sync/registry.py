@@ -695,8 +695,7 @@ class BodyRegistry:
         """Record that bodies got new boxes between steps, and their attached `boxes` new offsets."""
         self.reader.find_faces(rows.data)
         self.reader.forget(boxes.data)
-        for row in rows.tolist():
-            self.start.note_relocated(row)
+        self.lists.relocated.extend(rows.tolist())
 
     def place_shifted(self, rows: NDArray[np.int64]) -> None:
         """Put the bodies of `rows`, which were all shifted by one offset, into the trees again."""

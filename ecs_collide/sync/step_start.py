@@ -33,10 +33,6 @@ class StepStart:
         self._attached = attached
         self._domain = domain
 
-    def note_relocated(self, row: int) -> None:
-        """Record that a body was put somewhere else since the step began."""
-        self._lists.relocated.append(row)
-
     def centres(self) -> Doubles:
         """Return the centres of bodies at the start of the last step, float64 (capacity, dim) by row.
 
