@@ -39,6 +39,8 @@ OFF: dict[object, Callable[[Body], Body]] = {
     ec.Filter: lambda body: replace(body, kinds=1, meets=-1, group=0),
     ec.OneWay: lambda body: replace(body, solid_side=None),
     ec.Carry: lambda body: replace(body, carry=None),
+    ec.PushOut: lambda body: replace(body, push_out=None),
+    ec.Separate: lambda body: replace(body, separate=None),
 }
 """What takes from a body what a rule goes by: for each component that the simulator models."""
 

@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import isqrt, prod
+from math import prod
 from typing import NamedTuple
 
+from tests.exact.drifts import Drifts, are_soft
 from tests.exact.plastic import Press, project
 from tests.exact.riders import Carry, Contact, Riders
+from tests.exact.roots import root
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
 INSTANT_LIMIT = (
@@ -48,6 +50,7 @@ class Body:
     solid_side : axis and sign of the only face on which a dynamic body meets it, or None for all
     kinds, meets, group : its Filter: categories, mask and group
     carry : the face that carries, and how fast that runs
+    push_out, separate : the most at which it is moved out of others, and out of a soft crowd
     moves : whether it has a Velocity or a Growth at all
     was_rounded : whether the faces are not exactly around the centre they were computed from
     """
@@ -75,6 +78,8 @@ class Body:
     friction: Fraction | None = None
     friction_rule: str | None = None
     carry: Carry | None = None
+    push_out: Fraction | float | None = None
+    separate: Fraction | float | None = None
 
     @property
     def is_dynamic(self) -> bool:
@@ -226,21 +231,13 @@ class Cluster:
         return self.momentum is not None
 
 
-def root(x: Fraction) -> Fraction:
-    """Return the square root of a fraction: exactly if there is one, else to 128 bits."""
-    whole = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-    if whole * whole == x:
-        return whole
-    shift = max(0, 256 - x.numerator.bit_length() + x.denominator.bit_length()) // 2 * 2
-    return Fraction(isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
-
-
 class Simulator:
     """A step of `dt` seconds.
 
     Attributes
     ----------
     leaning : the pairs of dynamic bodies that touch since the last step, and met in it
+    drifts : what leads bodies out of others; it is part of their paths, not of their velocities
     riders : who stands on a `Carry`, by `standing`, the contacts as the step begins
     standing_after : those at its end
     carried : what the carrier of each rider added to its velocity in the last step: who has lost it
@@ -300,10 +297,12 @@ class Simulator:
         self.places = {i: body.place for i, body in self.bodies.items()}
         self.velocity = {i: body.restrained(body.velocity) for i, body in self.bodies.items()}
         self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
+        self.drifts = Drifts(self)
         self.riders = Riders(self, standing, new)
         for i in (carried or {}).keys() - self.riders.rides.keys() & self.bodies.keys():
             moved = [a + b for a, b in zip(self.velocity[i], carried[i], strict=True)]
             self.velocity[i] = self.bodies[i].restrained(moved)
+        self.drifts.find()
         self.standing_after = standing_after
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
@@ -353,8 +352,19 @@ class Simulator:
         """Yield all pairs of which at least one moves, the lower id first."""
         for i, one in self.bodies.items():
             for j, other in self.bodies.items():
-                if i < j and (one.moves or other.moves) and may_meet(one, other):
+                if i >= j or not (one.moves or other.moves) or are_soft(one, other):
+                    continue
+                if self.may_meet(i, j):
                     yield i, j
+
+    def may_meet(self, i: int, j: int) -> bool:
+        """Return whether their filters let two bodies meet."""
+        return may_meet(self.bodies[i], self.bodies[j])
+
+    def course(self, i: int, k: int) -> Fraction:
+        """Return the velocity of the path of a body: its own, and what leads it out of others."""
+        drift = self.drifts.of[i][k]
+        return self.velocity[i][k] + drift if drift else self.velocity[i][k]
 
     def crosses(self, pair: tuple[int, int]) -> bool:
         """Return whether the two go through each other."""
@@ -368,7 +378,7 @@ class Simulator:
         low, high = list(self.low[i]), list(self.high[i])
         way = (self.now - self.since[i]) * self.dt
         for k in range(self.dim if way else 0):
-            velocity, growth = self.velocity[i][k], self.growth[i][k]
+            velocity, growth = self.course(i, k), self.growth[i][k]
             if growth:
                 low[k] += (velocity - growth) * way
                 high[k] += (velocity + growth) * way
@@ -384,7 +394,7 @@ class Simulator:
         self.span[i] = []
         for k in range(self.dim):
             low, high = float(self.low[i][k]), float(self.high[i][k])
-            velocity, growth = float(self.velocity[i][k]), float(self.growth[i][k])
+            velocity, growth = float(self.course(i, k)), float(self.growth[i][k])
             least = min(low, low + (velocity - growth) * rest)
             most = max(high, high + (velocity + growth) * rest)
             room = MARGIN * (1 + abs(least) + abs(most))
@@ -406,8 +416,8 @@ class Simulator:
         low2, high2 = self.faces(j)
         found = []
         for k in range(self.dim):
-            v1, w1 = self.velocity[i][k], self.growth[i][k]
-            v2, w2 = self.velocity[j][k], self.growth[j][k]
+            v1, w1 = self.course(i, k), self.growth[i][k]
+            v2, w2 = self.course(j, k), self.growth[j][k]
             rate = ((v2 - w2) - (v1 + w1)) * self.dt
             found.append(Side(k, -1, low2[k] - high1[k], rate))
             rate = ((v1 - w1) - (v2 + w2)) * self.dt
@@ -421,6 +431,8 @@ class Simulator:
     def meeting(self, pair: tuple[int, int], sides: list[Side]) -> Impact | None:
         """Return the impact of which a pair's sides tell."""
         impact = self._first_meeting(sides)
+        if impact is not None and impact.overlaps:
+            impact = replace(impact, sign=self._sign_out(pair, impact))
         solid = [] if self.crosses(pair) else self._solid_sides(pair)
         if impact is None or not solid:
             return impact
@@ -432,6 +444,14 @@ class Simulator:
             return None
         contact = landed[0]
         return replace(impact, axis=contact.axis, sign=contact.sign, rate=-contact.rate)
+
+    def _sign_out(self, pair: tuple[int, int], impact: Impact) -> int:
+        """Return the sign of an overlap: of two equal ones that to which a body is pushed out."""
+        for n, sign in zip(pair, (1, -1), strict=True):
+            axis, way = self.drifts.sides.get(n, (None, 0))
+            if axis == impact.axis and self.drifts.holds_back(n, sum(pair) - n):
+                return sign * way
+        return impact.sign
 
     def _solid_sides(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
         """Return axis and sign of the normals that one-way bodies allow for their impact."""
@@ -836,6 +856,9 @@ class Simulator:
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
         self.velocity[i][k] = velocity
+        self._note_turn(i, k)
+
+    def _note_turn(self, i: int, k: int) -> None:
         self.changed.add(i)
         self.turned_now.add((i, k))
         for pair, impact in self.queue.items():
@@ -950,6 +973,8 @@ class Simulator:
 
     def hold(self, i: int) -> None:
         """Let a body stay where it is, and as large as it is, to the end of the step."""
+        for k in range(self.dim):
+            self._end_drift(i, k)
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
         self.saved[i] = [self.final(i, k) for k in range(self.dim)]
@@ -1037,6 +1062,9 @@ class Simulator:
 
     def resolve(self, pair: tuple[int, int], impact: Impact) -> str:
         """Resolve an impact; return what is to be reported."""
+        if self._meets_by_drift(pair, impact):
+            self.impulse = Fraction(0)
+            return RESOLVED
         self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
         n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
@@ -1102,6 +1130,22 @@ class Simulator:
             self.riders.press(pair, k, impact.sign)
             self.riders.land(pair, k, impact.sign)
         return RESOLVED
+
+    def _meets_by_drift(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """End what leads two bodies where they meet; return whether their own velocities part."""
+        had_drift = [self._end_drift(n, impact.axis) for n in pair]
+        if not any(had_drift):
+            return False
+        (side,) = (s for s in self.sides(pair) if (s.axis, s.sign) == (impact.axis, impact.sign))
+        return side.rate >= 0
+
+    def _end_drift(self, i: int, k: int) -> bool:
+        faces = self.faces(i)
+        if not self.drifts.end(i, k):
+            return False
+        (self.low[i], self.high[i]), self.since[i] = faces, self.now
+        self._note_turn(i, k)
+        return True
 
     def are_apart(self, i: int, j: int) -> bool:
         """Return whether two bodies share no point now."""

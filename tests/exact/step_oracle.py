@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.exact.simulator import Event, Simulator, root
+from tests.exact.roots import root
+from tests.exact.simulator import Event, Simulator
 
 HALF = Fraction(1, 2)
 

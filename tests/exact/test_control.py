@@ -7,6 +7,7 @@ and with ``--long --long`` 480.
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import esper
@@ -16,8 +17,9 @@ import ecs_collide as ec
 from tests.exact.rules import OFF, Rules
 from tests.exact.test_whole_steps import choose_worlds, member  # noqa: F401  (a fixture)
 from tests.exact.twin import Standing, Tally, compare_step, read_bodies, standing_in
-from tests.exact.worlds import MODELLED, RandomWorld
-from tests.scenes import box, mover, velocity
+from tests.exact.worlds import MODELLED, WITHOUT, RandomWorld
+from tests.random_worlds import Draw
+from tests.scenes import another_world, box, mover, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -105,6 +107,46 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
     assert n_lasting > 0
     assert tally.impacts > tally.steps
     assert tally.cut_short < tally.steps / 4
+
+
+@pytest.mark.slow_in_python
+def test_every_step_of_bodies_that_leave_others_is_the_exact_one(volume):
+    tally = Tally()
+    for number in range(volume(24, 160, 1600, least=3)):
+        rng = random.Random(f"ways out {number}")
+        with another_world(f"{esper.current_world} ways out {number}"):
+            draw = Draw(
+                rng, rng.choice([2, 2, 3]), without=WITHOUT, mixture=0.6, on_grid=number % 2 == 0
+            )
+            create_overlapping(draw)
+            space, dt = ec.install(dim=draw.dim), rng.choice([1 / 64, 1 / 8, 1 / 2])
+            standing = Standing()
+            for step in range(4):
+                bodies = read_bodies(draw.dim)
+                standing = standing.at_start(draw.dim)
+                esper.process(dt)
+                try:
+                    tally += compare_step(bodies, dt, space, standing)
+                except AssertionError as wrong:
+                    raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+                standing = standing_in(space)
+
+    print(tally)
+    assert tally.impacts > tally.steps / 4
+    assert tally.cut_short < tally.steps / 8
+
+
+def create_overlapping(draw):
+    """Create a room with two posts, and bodies in each other of which half can leave."""
+    axes = range(draw.dim)
+    for axis, at in itertools.product(axes, (-9.0, 9.0)):
+        box([at if k == axis else 0.0 for k in axes], [2.0 if k == axis else 12.0 for k in axes])
+    for n in range(draw.rng.randint(4, 8)):
+        ways = [kind for kind in (ec.PushOut, ec.Separate) if draw.rng.random() < 0.5]
+        parts = [ec.Position(*draw.vector(5.0)), ec.Extents(*(draw.number(0.5, 1.5) for _ in axes))]
+        parts += map(draw.component, ways)
+        moves = [ec.Velocity(*draw.vector(9.0))] if n > 1 else []
+        draw.body(*parts, *moves, moves=n > 1)
 
 
 @pytest.mark.parametrize(("mass", "n_roundings"), [(3.0, 0), (10.0, 1)])

@@ -26,8 +26,10 @@ from ecs_collide import (
     MaxSpeed,
     OneWay,
     Push,
+    PushOut,
     Restitution,
     Sensor,
+    Separate,
     Slide,
     Stop,
     Velocity,
@@ -674,6 +676,127 @@ AT_ONCE = {
     for speed in (2, 4, 8)
 }  # fmt: skip
 
+# Ways out of overlaps -------------------------------------------------------------------------
+
+BLOCK = still(0, 0, 5, 5)
+OUT = {
+    "it is moved no faster than it says": scene(
+        still(0, 0, 50, 5), unit(0, 3, 0, 0, PushOut(8)), dt=0.125, then=({},) * 3, misses=True
+    ),
+    "a lid bars the shortest way": scene(
+        BLOCK, still(0, 7.5, 5, 1), unit(0, 4, 0, 0, PushOut()), misses=True
+    ),
+    "where there is no way it stays": scene(
+        *(still(x, y, 10, 10) for x in (-20, 0, 20) for y in (-20, 0, 20)),
+        unit(3, 3, 0, 0, PushOut()), misses=True,
+    ),
+    "out of two tiles it goes up and not through the seam": scene(
+        *(still(2 * n + 1, -4, 1, 4) for n in range(-3, 3)), unit(0.5, -0.5, 0, 0, PushOut(4)),
+        dt=0.25, then=({},) * 2, misses=True,
+    ),
+    "out of one it does not go deeper into another": scene(
+        still(0, -1, 50, 1), unit(0, 0.5, 0, 0, PushOut(20), Mass(4)),
+        unit(0, 2, 0, 0, PushOut(50)), still(0, 4, 5, 1),
+        *(still(x, 2.25, 1, 0.5) for x in (-2, 2)), dt=1 / 64, then=({},) * 2,
+    ),
+    "out of two steps of a stair one at a time": scene(
+        still(-1, 0, 1, 5), still(1, 0.5, 1, 5), unit(0, 5.5, 0, 0, PushOut()), then=({},),
+        misses=True,
+    ),
+    "between two walls that it is in it goes up and not through the farther one": scene(
+        *(still(x, 0, 2.5, 20) for x in (-3, 3)), unit(0, 0.5, 0, 0, PushOut(8)), dt=0.125,
+        misses=True,
+    ),
+    "of two with it the lighter is moved": scene(
+        moves(0, 0, 2, 2, 0, 0, Slide(), PushOut(), Mass(0.5)),
+        moves(1, 0, 2, 2, 0, 0, Slide(), PushOut()), misses=True,
+    ),
+    "nothing pushes out of what is not solid": scene(
+        still(0, 0, 5, 5, Sensor()), still(0, 0, 5, 5, Filter(2)),
+        unit(4, 1, 0, 0, PushOut(), Filter(1, 1)), misses=True,
+    ),
+    "who is not dynamic or a sensor is not moved": scene(
+        BLOCK, moves(4, 1, 1, 1, 0, 0, PushOut()), unit(4, 1, 0, 0, Sensor(), PushOut()),
+        misses=True,
+    ),
+    "on its way it resolves what it meets": scene(
+        BLOCK, unit(9, 1, -256, 0), unit(4, 1, 0, 0, PushOut(64), Mass(3)), dt=1 / 64,
+        then=({},) * 4,
+    ),
+    "members of a soft crowd pass through each other": scene(
+        unit(-5, 0.125, 64, 0, Separate(8)), unit(5, 0, -64, 0, Separate(8)), dt=1 / 16,
+        then=({},) * 4, misses=True,
+    ),
+    "a pair of which one is a member is hard": scene(
+        unit(-5, 0, 64, 0, Separate(8)), unit(5, 0, -64, 0), dt=1 / 8
+    ),
+    "long members part the short way": scene(
+        *(moves(x, x / 8, 20, 1, 0, 0, Slide(), Separate(64)) for x in (0, 4)), dt=1 / 64,
+        then=({},) * 3, misses=True,
+    ),
+    "a member of infinite mass and a static one move others": scene(
+        still(0, 0, 2, 2, Separate()), moves(9, 0, 2, 2, 0, 0, Slide(), Separate(), Mass(math.inf)),
+        unit(2.5, 0.125, 0, 0, Separate(32)), unit(6.5, 0.125, 0, 0, Separate(32)), dt=1 / 64,
+        then=({},) * 3, misses=True,
+    ),
+    "of two members the one of the lower dominance moves": scene(
+        unit(0, 0, 0, 0, Separate(64), Dominance(1)), unit(1, 0.25, 0, 0, Separate(64)), dt=1 / 64,
+        then=({},) * 2, misses=True,
+    ),
+    "what a member is moved into leaves its velocity alone": scene(
+        still(-3, 0, 1, 20), unit(-0.875, 0, 5, 7, Separate()), unit(0, 0, 0, 0, Separate()),
+        dt=1 / 64,
+    ),
+    "a member that walks into a wall bounces at its own speed": scene(
+        still(-4, 0, 1, 20), unit(-1.875, 0, -32, 3, Deflect(), Separate()),
+        unit(-1, 0.125, 0, 0, Separate()), dt=1 / 64,
+    ),
+    "a member slides on along the wall while it is moved": scene(
+        still(0, -2, 50, 1), unit(0, 0, 0, -9, Separate(64)), unit(0.5, 0, 0, -9, Separate(64)),
+        dt=1 / 64, then=({},) * 3,
+    ),
+    "out of a wall comes before out of a crowd": scene(
+        BLOCK, unit(5, 0, 0, 0, PushOut(), Separate(64)), unit(6.5, 0.125, 0, 0, Separate(64)),
+        dt=1 / 64, then=({},) * 2,
+    ),
+    "out of members only the crowd leads": scene(
+        unit(0, 0, 0, 0, PushOut(), Separate(8)), unit(1, 0, 0, 0, PushOut(), Separate(8)),
+        dt=1 / 64, misses=True,
+    ),
+} | {
+    f"the shortest way out of a box from {x}, {y}": scene(
+        BLOCK, unit(x, y, 0, 0, PushOut()), then=({},), misses=True
+    )
+    for x, y in ((4, 1), (-4, 1), (1, 4.5), (0, -3), (0, 0))
+} | {
+    f"a velocity of {speed} on the way out": scene(
+        still(0, 0, 50, 5), unit(0, 5, 0, speed, PushOut()), dt=1 / 64, misses=True
+    )
+    for speed in (-50, 20, 500)
+} | {
+    f"of two bodies {who} can be pushed out": scene(
+        *(
+            moves(x, 0, 2, 2, 0, 0, Slide(), *[PushOut()] * (who in (name, "both")))
+            for x, name in ((0, "the first"), (1, "the second"))
+        ),
+        misses=True,
+    )
+    for who in ("the first", "the second", "both")
+} | {
+    f"the post beside the way out of {kind.__name__} is met at {speed}": scene(
+        still(0, -10, 50, 10, *[Separate()] * (kind is Separate)),
+        still(math.copysign(3, speed), 12, 1, 11.5), unit(0, 0.5, speed, 0, kind()), dt=1 / 64,
+    )
+    for speed in (-640, 640)
+    for kind in (PushOut, Separate)
+} | {
+    f"{n} members in one point": scene(
+        *(unit(50, 50, 0, 0, Separate(speed), Mass(1 + k)) for k in range(n)), dt=1 / 64,
+        then=({}, {}), misses=True,
+    )
+    for n, speed in ((2, math.inf), (2, 128), (5, 128))
+}  # fmt: skip
+
 # At the limit of a pair ------------------------------------------------------------------------
 
 BETWEEN_WALLS = unit(0, 0, 100, 0, Deflect()), still(3, 0, 1, 5), still(-3, 0, 1, 5)
@@ -703,7 +826,7 @@ HELD = {name: each._replace(pair_limit=2) for name, each in HELD.items()}
 
 GROUPS = (
     *(GROWING, CRUSHING, PUSHING, LIMITED, SURFACES),
-    *(PASSING, CROSSING, TOUCHING, AT_ONCE, HELD),
+    *(PASSING, CROSSING, TOUCHING, AT_ONCE, OUT, HELD),
 )
 SCENES = {name: each for group in GROUPS for name, each in group.items()}
 

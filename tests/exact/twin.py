@@ -44,6 +44,7 @@ import numpy as np
 import ecs_collide as ec
 from tests import plain
 from tests.exact.contact_oracle import compare_contacts
+from tests.exact.drifts import are_soft
 from tests.exact.simulator import (
     CROSSED,
     CRUSHED,
@@ -131,7 +132,14 @@ def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
         None if rough is None else Fraction(rough.value),
         None if rough is None or rough.rule is None else rough.rule.value,
         None if carry is None else _carry_of(carry, dim),
+        _speed_of(component.get(ec.PushOut)),
+        _speed_of(component.get(ec.Separate)),
     )
+
+
+def _speed_of(way_out: ec.PushOut | ec.Separate | None) -> Fraction | float | None:
+    speed = None if way_out is None else way_out.speed
+    return speed if speed is None or math.isinf(speed) else Fraction(speed)
 
 
 def _carry_of(carry: ec.Carry, dim: int) -> Carry:
@@ -359,7 +367,7 @@ class Follower(Simulator):
 
     def _resolve_as(self, pair, side, hit, bound):
         """Resolve an impact, and compare what comes of it with what the library has reported."""
-        self.before = {i: list(v) for i, v in self.velocity.items()}
+        self.before = self.courses()
         answer = self.resolve(pair, side)
         if NAMES.get(hit.outcome) != answer:
             raise DisagreementError(f"exactly it is {answer}: {hit}")
@@ -383,18 +391,21 @@ class Follower(Simulator):
 
     def _do(self, deed: Callable[[], bool]) -> None:
         """Let bodies part, or contacts rub."""
-        self.before = {i: list(v) for i, v in self.velocity.items()}
+        self.before = self.courses()
         self.turned_now.clear()
         if deed():
             self._blur_changed(self.now_bound)
             self._look_at_all()
 
+    def courses(self) -> dict[int, list[Fraction]]:
+        """Return the velocities of all paths."""
+        return {i: [self.course(i, k) for k in range(self.dim)] for i in self.bodies}
+
     def _blur_changed(self, bound: float) -> None:
         """Add what the places of the bodies that have turned may be off by."""
         for i in self.changed:
             turned = max(
-                abs(float((a - b) * self.dt))
-                for a, b in zip(self.velocity[i], self.before[i], strict=True)
+                abs(float((self.course(i, k) - b) * self.dt)) for k, b in enumerate(self.before[i])
             )
             self.blur[i] += self.grain + bound * turned
 
@@ -596,7 +607,7 @@ class Follower(Simulator):
         low, high = self.faces(i)
         for k in range(self.dim):
             exact = float((low[k] + high[k]) / 2)
-            may = 2 * self.blur[i] + 2 * bound * abs(float(self.velocity[i][k] * self.dt))
+            may = 2 * self.blur[i] + 2 * bound * abs(float(self.course(i, k) * self.dt))
             if abs(exact - place[k]) > may:
                 raise DisagreementError(f"{i} is at {place}, exactly {exact} on axis {k}: {what}")
 
@@ -659,7 +670,7 @@ def _stays_in_floats(exact: Simulator) -> bool:
     # What the library works out on the way must fit as well: 40 bits leave room for it.
     numbers = [exact.now, *(impact.time for impact in exact.queue.values())]
     for i in exact.bodies:
-        numbers += [*exact.low[i], *exact.high[i], *exact.velocity[i]]
+        numbers += [*exact.low[i], *exact.high[i], *exact.velocity[i], *exact.drifts.of[i]]
     return all(
         x.denominator & (x.denominator - 1) == 0
         and x.denominator <= 1 << 22
@@ -718,6 +729,8 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
         if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
             continue
         if one.solid_side or other.solid_side or not may_meet(one, other):
+            continue
+        if are_soft(one, other):
             continue
         if (one.ident, other.ident) in crushed or were_inside(one, other, space.dim):
             continue

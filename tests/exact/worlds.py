@@ -7,6 +7,7 @@ combinations.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -20,7 +21,7 @@ from tests.scenes import box, mover
 MODELLED = {
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
     ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
-    ec.Disabled, ec.Filter, ec.OneWay, ec.Friction, ec.Carry,
+    ec.Disabled, ec.Filter, ec.OneWay, ec.Friction, ec.Carry, ec.PushOut, ec.Separate,
 }  # fmt: skip
 WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")
@@ -171,6 +172,18 @@ class RandomWorld:
                 half.set(*[0.5] * self.dim)
         if self.grid:
             self._make_rows()
+        if self.draw is not None:
+            self._put_one_into_another()
+
+    def _put_one_into_another(self) -> None:
+        """Put the first body with `PushOut` into the one after it, if there is one."""
+        for entity, other in itertools.pairwise(self.movers):
+            if esper.has_component(entity, ec.PushOut):
+                place = esper.component_for_entity(other, ec.Position)
+                esper.component_for_entity(entity, ec.Position).set(
+                    place.x + 0.25, *(place.y, place.z)[: self.dim - 1]
+                )
+                break
 
     def _make_rows(self) -> None:
         """Push some bodies on until they touch their neighbour."""

@@ -12,48 +12,6 @@ from tests.volume import further
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ((4, 1), (6, 1)),
-        ((-4, 1), (-6, 1)),
-        ((1, 4.5), (1, 6)),
-        ((0, -3), (0, -6)),
-        ((0, 0), (-6, 0)),
-    ],
-)
-def test_the_shortest_way_out_in_one_step(start, end, dim):
-    depth = (0,) * (dim - 2)
-    box((0, 0, *depth), (5,) * dim)
-    body = mover((*start, *depth), (1,) * dim, (0,) * dim, ec.Slide(), ec.PushOut())
-    space = ec.install(dim=dim)
-    esper.process(1 / 60)
-
-    assert position(body)[:2] == pytest.approx(end)
-    assert velocity(body) == (0, 0)
-    assert max(gaps(1, body, dim)) >= 0
-    rest = position(body, dim)
-    for _ in range(3):
-        esper.process(1 / 60)
-    assert position(body, dim) == rest
-    space.check()
-
-
-def test_no_faster_than_it_says():
-    box((0, 0), (50, 5))
-    body = mover((0, 3), (1, 1), (0, 0), ec.Slide(), ec.PushOut(60))
-    ec.install()
-    ways = []
-    for _ in range(6):
-        before = position(body)[1]
-        esper.process(1 / 60)
-        ways.append(position(body)[1] - before)
-
-    assert ways == pytest.approx([1, 1, 1, 0, 0, 0])
-    assert position(body)[1] == 6
-
-
 @pytest.mark.parametrize(
     "x",
     [-1.0, 0.0, 0.375, 2.0, *further(*[n / 8 for n in range(-16, 17) if n not in (-8, 0, 3, 16)])],
@@ -68,29 +26,6 @@ def test_out_of_a_floor_of_tiles_never_through_a_seam(x):
         esper.process(1 / 60)
 
     assert position(body) == (x, 1)
-
-
-def test_a_way_that_something_else_bars_is_none():
-    box((0, 0), (5, 5))
-    lid = box((0, 7.5), (5, 1))  # too low for a body that is 2 high
-    body = mover((0, 4), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
-    ec.install()
-    esper.process(1 / 60)
-
-    assert position(body) == (-6, 4)
-    assert lid
-
-
-def test_where_there_is_no_way_it_stays():
-    for x in (-20, 0, 20):
-        for y in (-20, 0, 20):
-            box((x, y), (10, 10))
-    body = mover((3, 3), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
-    ec.install()
-    for _ in range(3):
-        esper.process(1 / 60)
-
-    assert position(body) == (3, 3)
 
 
 def test_a_way_that_opens_late_is_taken():
@@ -126,95 +61,13 @@ def test_who_stands_up_under_a_ceiling_and_who_sinks_by_growing():
     assert position(body) == (-4, 1.5)
 
 
-@pytest.mark.parametrize("who", ["first", "second", "both"])
-def test_of_two_dynamic_bodies_one_is_moved(who):
-    out = ec.PushOut()
-    one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "second" else []))
-    two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "first" else []))
-    ec.install()
-    esper.process(1 / 60)
-
-    if who == "first":
-        assert (position(one), position(two)) == ((pytest.approx(-3), 0), (1, 0))
-    else:  # of two alike the higher id
-        assert (position(one), position(two)) == ((0, 0), (pytest.approx(4), 0))
-
-
-def test_on_its_way_out_of_one_it_does_not_go_deeper_into_another():
-    box((0, -1), (50, 1))
-    heavy = mover((0, 0.5), (1, 1), (0, 0), ec.Slide(), ec.PushOut(20), ec.Mass(4))
-    light = mover((0, 2), (1, 1), (0, 0), ec.Slide(), ec.PushOut(50))
-    box((0, 4), (5, 1))  # the light one cannot go anywhere
-    for x in (-2, 2):
-        box((x, 2.2), (1, 0.5))
-    ec.install()
-    for _ in range(3):
-        esper.process(1 / 60)
-
-    assert max(gaps(heavy, light)) >= -0.5
-    assert position(light) == (0, 2)
-
-
-def test_of_two_dynamic_bodies_the_lighter_is_moved():
-    one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut(), ec.Mass(0.5))
-    two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut())
-    ec.install()
-    esper.process(1 / 60)
-
-    assert (position(one), position(two)) == ((pytest.approx(-3), 0), (1, 0))
-
-
-@pytest.mark.parametrize(
-    "what",
-    [
-        lambda: box((0, 0), (5, 5), ec.Sensor()),
-        lambda: box((0, 0), (5, 5), ec.OneWay((0, 1))),
-        lambda: box((0, 0), (5, 5), ec.Filter(2)),
-    ],
-)
-def test_nothing_pushes_out_of_what_is_not_solid(what):
-    what()
-    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), ec.Filter(1, 1))
+def test_nothing_pushes_out_of_a_one_way_platform():
+    box((0, 0), (5, 5), ec.OneWay((0, 1)))
+    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
     ec.install()
     esper.process(1 / 60)
 
     assert position(body) == (4, 1)
-
-
-def test_without_it_and_without_a_response_nobody_is_moved():
-    box((0, 0), (5, 5))
-    plain = mover((4, 1), (1, 1), (0, 0), ec.Slide())
-    wall = mover((4, 1), (1, 1), (0, 0), ec.PushOut())
-    sensor = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.Sensor(), ec.PushOut())
-    ec.install()
-    esper.process(1 / 60)
-
-    assert {position(e) for e in (plain, wall, sensor)} == {(4, 1)}
-
-
-@pytest.mark.parametrize(("before", "after"), [(0, 0), (-50, 0), (20, 20), (500, 500)])
-def test_what_led_outward_is_kept_and_what_led_in_is_lost(before, after):
-    box((0, 0), (50, 5))
-    body = mover((0, 5), (1, 1), (0, before), ec.Slide(), ec.PushOut())
-    ec.install()
-    esper.process(1 / 60)
-
-    assert velocity(body) == (0, after)
-    assert position(body)[1] == pytest.approx(6 if before < 100 else 5 + 500 / 60)
-
-
-def test_on_its_way_it_resolves_what_it_meets():
-    box((0, 0), (5, 5))
-    stone = mover((9, 1), (1, 1), (-240, 0), ec.Slide())
-    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(60), ec.Mass(3))
-    space = ec.install()
-    for step in range(20):
-        esper.process(1 / 60)
-        if step == 0:
-            assert [(e.first, e.second) for e in space.collisions] == [(stone, body), (1, body)]
-        assert max(gaps(stone, body)) >= 0
-
-    assert position(body) == (pytest.approx(6), 3)  # past the stone, by a way round
 
 
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 6000])
@@ -263,23 +116,6 @@ def test_a_response_sees_the_velocity_that_a_body_has_of_itself():
     assert max(speed for _, speed in seen) == 5
     (hit,) = [event for event in space.collisions if crate in (event.first, event.second)]
     assert hit.velocity_first == (0, 0)
-
-
-@pytest.mark.parametrize("kind", [ec.PushOut, ec.Separate])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_what_is_met_beside_the_way_out_is_met_with_its_own_velocity(sign, kind):
-    # The way out leads up, past the upper of the two; the post stands beside it.
-    box((0, -10), (50, 10), *([ec.Separate()] if kind is ec.Separate else []))
-    box((3 * sign, 12), (1, 11.5))
-    sunk = mover((0, 0.5), (1, 1), (600 * sign, 0), ec.Slide(), kind())
-    space = ec.install()
-    esper.process(1 / 60)
-
-    (met,) = [event for event in space.collisions if event.normal[0]]
-    assert met.velocity_of(sunk) == (600 * sign, 0)
-    assert met.closing_speed == 600
-    assert velocity(sunk) == (0, 0)
-    assert position(sunk) == (sign, pytest.approx(1, abs=1e-6))  # it goes on up
 
 
 @pytest.mark.parametrize("met", ["in front", "beside"])

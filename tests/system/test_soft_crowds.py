@@ -78,41 +78,6 @@ def test_two_members_part_at_the_speed_of_each(dim):
     assert velocity(one, dim) == velocity(other, dim) == (0,) * dim
 
 
-def test_two_members_part_in_one_step_where_there_is_no_limit():
-    one, other = member((0, 0), speed=math.inf), member((0.5, 0.25), speed=math.inf)
-    ec.install()
-    take(1)
-
-    assert max(gaps(one, other)) == pytest.approx(0, abs=EXACT)
-    rest = position(one), position(other)
-    take(5)
-    assert (position(one), position(other)) == rest
-
-
-def test_long_members_part_the_short_way():
-    one, other = member((0, 0), (20, 1)), member((5, 0.5), (20, 1))
-    ec.install()
-    take(4)
-
-    assert gaps(one, other)[1] == pytest.approx(0, abs=EXACT)
-    assert abs(position(one)[0]) < 0.5
-
-
-def test_members_let_each_other_through_where_their_walk_is_faster():
-    one = member((-5, 0.1), speed=6, walk=(60, 0))
-    other = member((5, 0), speed=6, walk=(-60, 0))
-    space = ec.install()
-    met = []
-    for _ in range(20):
-        take(1)
-        met += space.collisions
-
-    assert position(one)[0] > 8
-    assert position(other)[0] < -8
-    assert velocity(one) == (60, 0)
-    assert not met
-
-
 def test_a_pair_of_which_one_has_it_is_hard():
     one, other = member((-5, 0), walk=(60, 0)), mover((5, 0), (1, 1), (-60, 0), ec.Slide())
     space = ec.install()
@@ -120,27 +85,6 @@ def test_a_pair_of_which_one_has_it_is_hard():
 
     assert max(gaps(one, other)) >= 0
     assert space.explain(one, other).verdict is ec.Verdict.SOLID
-
-
-def test_the_heavier_member_moves_less():
-    light = member((0, 0), (1, 1), math.inf)
-    heavy = member((1, 0), (1, 1), math.inf, None, ec.Mass(3))
-    ec.install()
-    take(1)
-
-    assert position(light)[0] == pytest.approx(-0.75)
-    assert position(heavy)[0] == pytest.approx(1.25)
-
-
-@pytest.mark.parametrize("parts", [(ec.Mass(math.inf), ec.Velocity(0, 0), ec.Slide()), ()])
-def test_a_member_that_is_not_dynamic_moves_others_and_stays(parts):
-    tower = box((0, 0), (2, 2), ec.Separate(), *parts)
-    unit = member((2.5, 0.1), speed=30)
-    ec.install()
-    take(4)
-
-    assert position(tower) == (0, 0)
-    assert gaps(tower, unit)[0] == pytest.approx(0, abs=EXACT)
 
 
 @pytest.mark.parametrize("n", [2, 3, 60])
@@ -216,22 +160,6 @@ def test_an_impact_of_a_displaced_member_has_the_closing_speed_of_its_own_veloci
     (hit,) = space.collisions
     assert hit.closing_speed == speed
     assert position(walker) == (0.0625, 0)
-
-
-@pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
-def test_of_two_members_the_one_of_the_lower_dominance_moves(ranks):
-    places = [(0, 0), (1, 0)]
-    crowd = [
-        member(place, (1, 1), 60, None, ec.Dominance(rank))
-        for place, rank in zip(places, ranks, strict=True)
-    ]
-    ec.install()
-    take(30)
-
-    higher, lower = ranks.index(1), ranks.index(0)
-    assert position(crowd[higher]) == places[higher]
-    assert gaps(*crowd)[0] == pytest.approx(0, abs=1e-3)
-    assert position(crowd[lower])[1] == 0
 
 
 @pytest.mark.parametrize("walk", [0.0, 90.0])
@@ -398,43 +326,6 @@ def test_a_step_that_fails_leaves_no_displacement_in_a_velocity():
     assert (position(other), velocity(other)) == ((1, 0), (3, 4))
 
 
-def test_what_a_member_is_moved_into_leaves_its_velocity_alone():
-    box((-3, 0), (1, 20))
-    one = member((-0.9, 0), (1, 1), math.inf, (5, 7))  # a gap of 0.1, and it walks away
-    member((0, 0), (1, 1), math.inf)
-    space = ec.install()
-    take(1)
-
-    (hit,) = space.collisions
-    assert (hit.closing_speed, hit.velocity_second) == (0, (5, 7))
-    assert velocity(one) == (5, 7)
-    assert -1 < position(one)[0] < -0.9  # it was moved to the wall, and walked on from there
-
-
-def test_a_member_that_walks_into_a_wall_bounces_at_its_own_speed():
-    wall = box((-4, 0), (1, 20))
-    one = mover((-1.9, 0), (1, 1), (-30, 3), ec.Deflect(1.0), ec.Separate(math.inf))
-    member((-1, 0.1), (1, 1), math.inf)
-    space = ec.install()
-    take(1)
-
-    assert velocity(one) == (30, 3)
-    (hit,) = space.collisions
-    assert hit.other(one) == wall
-    assert hit.closing_speed == 30
-
-
-def test_a_member_that_walks_slides_on_along_the_wall_while_it_is_moved():
-    box((0, -2), (50, 1))
-    one, other = member((0, 0), (1, 1), 60, (0, -9)), member((0.5, 0), (1, 1), 60, (0, -9))
-    ec.install()
-    take(10)
-
-    assert gaps(one, other)[0] == pytest.approx(0, abs=EXACT)
-    assert position(one)[1] == position(other)[1] == 0
-    assert velocity(one) == (0, 0)
-
-
 def test_a_response_of_the_game_sees_the_own_velocity_of_a_member():
     class Bomb:
         pass
@@ -517,28 +408,6 @@ def test_a_resting_member_is_moved_by_one_that_comes_long_after():
     take(10)
 
     assert position(resting)[0] > 0.1
-
-
-def test_push_out_leaves_members_to_separation():
-    one = member((0, 0), (1, 1), 6, None, ec.PushOut())
-    other = member((1, 0), (1, 1), 6, None, ec.PushOut())
-    ec.install()
-    take(1)
-
-    assert position(one)[0] == pytest.approx(-0.1)
-    assert position(other)[0] == pytest.approx(1.1)
-
-
-def test_push_out_of_a_wall_comes_before_separation():
-    box((0, 0), (5, 5))
-    one, other = member((5, 0), (1, 1), 60, None, ec.PushOut()), member((6.5, 0.1))
-    ec.install()
-    take(1)
-
-    assert position(one) == (6, 0)
-    assert velocity(one) == (0, 0)
-    take(20)
-    assert max(gaps(one, other)) == pytest.approx(0, abs=1e-5)
 
 
 def test_members_on_a_lift_go_along_and_part():
