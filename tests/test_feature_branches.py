@@ -30,7 +30,7 @@ FEATURES = {
     "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 24),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
-        29,
+        20,
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),

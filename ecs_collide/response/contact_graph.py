@@ -10,7 +10,7 @@ held body anchors.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, struct
+from ecs_collide._kernel import Public, cython, struct
 from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import Custom
 from ecs_collide._kernel.struct_memory import StructMemory
@@ -20,6 +20,7 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
+NEXT_TO_NOTHING = 2.0**-300  # of its mass: what a member of a lower rank weighs
 OPEN = -1
 
 
@@ -30,22 +31,25 @@ class Link:
 
     `low` and `high` are the nodes on its two sides, 0 for the anchor.  `force` is what it carries,
     `goal` what it would carry if the velocity of its tree were final, and `noise` how much of that
-    may be rounding.  A force has the rank of the bodies whose momentum it passes on.
+    may be rounding.
     """
 
     low: cython.int
     high: cython.int
+    # the members on its two sides; -1 for the anchor, or for a member whose velocity is settled
+    below: cython.int
+    above: cython.int
+    speed: cython.double  # of the side that is -1
     anchor: cython.int
     next_of_low: cython.int
     next_of_high: cython.int
     presses: cython.schar
     waits: cython.schar
+    is_cut: cython.schar  # whether it held a settled member to an open one, without a force
     rival: cython.int  # the anchor for which this link is given up in this instant, or -1
     force: cython.double
     goal: cython.double
     noise: cython.double
-    force_rank: cython.longlong
-    goal_rank: cython.longlong
     apart: cython.double  # by how much the faces that touch part faster than their bodies
 
 
@@ -58,7 +62,9 @@ class Member:
     # its places in `ContactGraph.neighbours`
     first: cython.int
     end: cython.int
-    # in the walk of its tree: the member before it, and the link to that one or to the anchor
+    # in the walk of its tree: its number, the member before it, and the link to that one or to the
+    # anchor
+    walk: cython.longlong
     parent: cython.int
     via: cython.int
     # of its tree, once it is solved: its first member, the velocity, and the link to the anchor, or 0
@@ -68,25 +74,17 @@ class Member:
     # of the first member of a tree: that of a tree which a link has joined with this one, or itself
     group: cython.int
     rank: cython.longlong
-    mass: cython.double
+    mass: cython.double  # as it counts beside the rank that is solved
     shift: cython.double  # its velocity less that of its tree
     momentum: cython.double  # before the instant
-    # of the members of the highest rank among it and those behind it in the walk: that rank, the
-    # momentum that they must pass on, and its noise
-    excess_rank: cython.longlong
-    excess: cython.double
+    excess: cython.double  # of it and those behind it in the walk: the momentum to pass on
     noise: cython.double
+    # whether it has the rank that is solved, or passes on a force of those behind it that have
+    is_core: cython.schar
+    is_settled: cython.schar  # whether its velocity is final, because a higher rank was solved
+    is_listed: cython.schar  # in `Projection.pieces`
     reached: cython.longlong  # the last search that has reached it
     distance: cython.int  # links to the nearest member that lacks momentum
-
-
-@cython.inline
-@struct
-class Neighbour:
-    """A member at the other end of a link, -1 for an anchor."""
-
-    member: cython.int
-    link: cython.int
 
 
 @cython.final
@@ -105,8 +103,9 @@ class ContactGraph:
     n_members: cython.Py_ssize_t
     member_memory: StructMemory
     members: cython.pointer[Member]
-    neighbour_memory: StructMemory
-    neighbours: cython.pointer[Neighbour]
+    level: cython.longlong  # the rank that is solved
+    is_mixed: cython.bint  # whether there are several
+    links_of: Public[cython.int[::1]]  # the links of each member, those of one after the other
     n_ends: cython.int  # ends of links at members: one if a single body has met a single anchor
     component: cython.longlong  # its number
     component_of: cython.longlong[::1]  # of each node
@@ -122,11 +121,11 @@ class ContactGraph:
         self.pairs = step.pairs
         self.clusters = clusters
         self.waiting = zeros(INT, 0)
+        self.links_of = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
         self.found = zeros(INT, 16)
         self.link_memory = StructMemory()
-        self.neighbour_memory = StructMemory()
         self.member_memory = StructMemory()
         self._make_room(16)
         self._make_room_for_members(16)
@@ -134,9 +133,7 @@ class ContactGraph:
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for links up to number `n` - 1, each with two ends."""
         self.waiting = grown(self.waiting, n)
-        self.neighbours = cython.cast(
-            cython.pointer(Neighbour), self.neighbour_memory.grow(cython.sizeof(Neighbour), 2 * n)
-        )
+        self.links_of = grown(self.links_of, 2 * n)
         # Last, because its room counts, and an array may fail to grow.
         self.links = cython.cast(
             cython.pointer(Link), self.link_memory.grow(cython.sizeof(Link), n)
@@ -182,7 +179,7 @@ class ContactGraph:
         self.links[self.n_links].high = high
         self.links[self.n_links].anchor = anchor
         self.links[self.n_links].presses = presses
-        self.links[self.n_links].waits = 0
+        self.links[self.n_links].waits = self.links[self.n_links].is_cut = 0
         self.links[self.n_links].rival = -1
         self.links[self.n_links].force = 0.0
         if low:
@@ -210,6 +207,8 @@ class ContactGraph:
         self.axis = self.clusters.nodes[start].axis
         self.component += 1
         self.n_members = 0
+        self.level = self.bodies.controls.rank_of(self.clusters.nodes[start].body)
+        self.is_mixed = False
         self._enter(start)
         self.list_neighbours()
 
@@ -229,12 +228,18 @@ class ContactGraph:
                 other: cython.Py_ssize_t = self.links[e].low + self.links[e].high - node
                 if other and self.component_of[other] != self.component and self.is_open(other):
                     self._enter(other)
-                if other == 0 or self.component_of[other] == self.component:
-                    self.neighbours[n_ends].member = self.member_of[other] if other else -1
-                    self.neighbours[n_ends].link = e
-                    self.links[e].force = 0.0
-                    n_ends += 1
                 is_low: cython.bint = self.links[e].low == node
+                if other == 0 or self.component_of[other] == self.component:
+                    beside: cython.Py_ssize_t = self.member_of[other] if other else -1
+                    self.links[e].below = n if is_low else beside
+                    self.links[e].above = beside if is_low else n
+                    if other == 0:
+                        self.links[e].speed = self.bodies.velocity_met(
+                            self.links[e].anchor, self.axis
+                        )
+                    self.links[e].force = 0.0
+                    self.links_of[n_ends] = e
+                    n_ends += 1
                 e = self.links[e].next_of_low if is_low else self.links[e].next_of_high
             self.members[n].end = n_ends
             n += 1
@@ -251,10 +256,51 @@ class ContactGraph:
         self.member_of[node] = n
         self.members[n].node = node
         self.members[n].tree = OPEN
+        self.members[n].is_settled = self.members[n].is_listed = 0
         self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
+        self.is_mixed |= self.members[n].rank != self.level
         self.members[n].mass = mass
         self.members[n].momentum = mass * self.clusters.nodes[node].before
         self.n_members += 1
+
+    def weigh_next(self) -> cython.bint:
+        """Let members of the highest rank that is not settled weigh; return whether there are any.
+
+        Their trees are open.  Members of lower ranks weigh next to nothing.
+        """
+        highest: cython.Py_ssize_t = -1
+
+        for n in range(self.n_members):
+            if not self.members[n].is_settled and (
+                highest < 0 or self.members[n].rank > self.members[highest].rank
+            ):
+                highest = n
+        if highest < 0:
+            return False
+        self.level = self.members[highest].rank
+        for n in range(self.n_members):
+            i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
+            mass: cython.double = self.bodies.mass[i]
+            if self.members[n].rank != self.level:
+                mass *= NEXT_TO_NOTHING
+            elif not self.members[n].is_settled:
+                self.members[n].tree = OPEN
+            self.members[n].mass = mass
+            self.members[n].momentum = mass * self.clusters.nodes[self.members[n].node].before
+        return True
+
+    def settle(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make a member an anchor to others, at its velocity."""
+        at: cython.Py_ssize_t
+
+        self.members[n].is_settled = 1
+        for at in range(self.members[n].first, self.members[n].end):
+            e: cython.Py_ssize_t = self.links_of[at]
+            self.links[e].speed = self.members[n].velocity
+            if self.links[e].below == n:
+                self.links[e].below = -1
+            else:
+                self.links[e].above = -1
 
     def add_contacts(self) -> cython.void:
         """Add the touching faces between members that are not links yet.
@@ -317,7 +363,7 @@ class ContactGraph:
         if other < n:  # it has found this pair
             return False
         for at in range(self.members[n].first, self.members[n].end):
-            if self.neighbours[at].member == other:
+            if self.beside(self.links_of[at], n) == other:
                 return False
         return self.pairs.is_solid(p) and self._is_plain(j) and self._overlaps_beside(p)
 
@@ -354,18 +400,32 @@ class ContactGraph:
         """Return whether a link would have to pull."""
         return self.links[e].goal < -self.links[e].noise
 
-    def speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity of the anchor of a link."""
-        return self.bodies.velocity_met(self.links[e].anchor, self.axis)
+    @cython.cfunc
+    @cython.inline
+    def pushes(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link would carry a force."""
+        return self.links[e].goal > self.links[e].noise
+
+    @cython.cfunc
+    @cython.inline
+    def beside(self, e: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the member on the other side of a link, or -1."""
+        return self.links[e].above if self.links[e].below == n else self.links[e].below
+
+    @cython.cfunc
+    @cython.inline
+    def is_to_anchor(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link leads to an anchor, or to a member whose velocity is settled."""
+        return self.links[e].below < 0 or self.links[e].above < 0
 
     def push_of(self, e: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of a link push: by their growth, and as their anchor moves."""
         push: cython.double = self.links[e].apart
 
-        if self.links[e].low == 0:
-            push += self.speed_of_anchor(e)
-        elif self.links[e].high == 0:
-            push -= self.speed_of_anchor(e)
+        if self.links[e].below < 0:
+            push += self.links[e].speed
+        elif self.links[e].above < 0:
+            push -= self.links[e].speed
         return push
 
     @cython.cfunc

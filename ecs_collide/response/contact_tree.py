@@ -24,6 +24,7 @@ class ContactTree:
     graph: ContactGraph
     order: Public[cython.int[::1]]  # its members, each after its parent
     n: cython.Py_ssize_t  # the number of its members
+    n_walks: cython.longlong
     velocity: cython.double
     wall: cython.Py_ssize_t  # its link to an anchor, or 0
     n_pulls: cython.Py_ssize_t  # links that would have to pull
@@ -46,17 +47,17 @@ class ContactTree:
 
         self.wall = self.order_from(start)
         if self.wall:
-            start = g.member_of[g.links[self.wall].low or g.links[self.wall].high]
+            start = max(g.links[self.wall].below, g.links[self.wall].above)
         else:
-            start = self._highest()
+            start = self._first_core()
         if start != self.order[0]:
             self.order_from(start)
         if self.wall == 0:
             self.velocity = self._mean()
-        elif g.links[self.wall].low:
-            self.velocity = g.speed_of_anchor(self.wall) - g.links[self.wall].apart
+        elif g.links[self.wall].above < 0:
+            self.velocity = g.links[self.wall].speed - g.links[self.wall].apart
         else:
-            self.velocity = g.speed_of_anchor(self.wall) + g.links[self.wall].apart
+            self.velocity = g.links[self.wall].speed + g.links[self.wall].apart
         g.members[start].via = self.wall
         self.n_pulls = 0
         for n in range(self.n - 1, -1, -1):
@@ -65,57 +66,24 @@ class ContactTree:
             if e == 0:
                 continue
             own: cython.double = g.members[one].mass * (self.velocity + g.members[one].shift)
-            excess: cython.double = g.members[one].momentum - own
-            noise: cython.double = abs(g.members[one].momentum) + abs(own)
-            self._pass_on(one, g.members[one].rank, excess, noise)
-            excess = g.members[one].excess
-            is_low: cython.bint = g.links[e].low == g.members[one].node
-            g.links[e].goal = excess if is_low else -excess
-            g.links[e].goal_rank = g.members[one].excess_rank
+            g.members[one].excess += g.members[one].momentum - own
+            g.members[one].noise += abs(g.members[one].momentum) + abs(own)
+            excess: cython.double = g.members[one].excess
+            g.links[e].goal = excess if g.links[e].below == one else -excess
             g.links[e].noise = FORCE_ROUNDING * g.members[one].noise
             self.n_pulls += g.pulls(e)
             if n:
-                self._pass_on(
-                    g.members[one].parent,
-                    g.members[one].excess_rank,
-                    excess,
-                    g.members[one].noise,
-                )
+                parent: cython.Py_ssize_t = g.members[one].parent
+                g.members[parent].excess += excess
+                g.members[parent].noise += g.members[one].noise
+                g.members[parent].is_core |= g.members[one].is_core and g.pushes(e)
 
-    @cython.cfunc
-    @cython.inline
-    def _pass_on(
-        self,
-        n: cython.Py_ssize_t,
-        rank: cython.longlong,
-        excess: cython.double,
-        noise: cython.double,
-    ) -> cython.void:
-        """Add to the momentum that a member must pass on; only the highest rank counts.
-
-        A higher rank that has none hides no lower one.
-        """
-        g: ContactGraph = self.graph
-
-        if rank < g.members[n].excess_rank:
-            return
-        if rank > g.members[n].excess_rank:
-            if abs(excess) <= FORCE_ROUNDING * noise:
-                return
-            g.members[n].excess_rank = rank
-            g.members[n].excess = g.members[n].noise = 0.0
-        g.members[n].excess += excess
-        g.members[n].noise += noise
-
-    def _highest(self) -> cython.Py_ssize_t:
-        """Return the first member of the highest rank in the tree just ordered."""
-        g: ContactGraph = self.graph
-        highest: cython.Py_ssize_t = self.order[0]
-
-        for n in range(1, self.n):
-            if g.members[self.order[n]].rank > g.members[highest].rank:
-                highest = self.order[n]
-        return highest
+    def _first_core(self) -> cython.Py_ssize_t:
+        """Return the first member of the tree just ordered that has the rank that is solved."""
+        for n in range(self.n):
+            if self.graph.members[self.order[n]].is_core:
+                return self.order[n]
+        return self.order[0]
 
     def order_from(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Order the tree of a member from there; return its link to an anchor, or 0."""
@@ -124,6 +92,7 @@ class ContactTree:
         n: cython.Py_ssize_t = 0
         at: cython.Py_ssize_t
 
+        self.n_walks += 1
         self.order[0] = start
         self._reach(start, 0, -1)
         self.n = 1
@@ -131,12 +100,15 @@ class ContactTree:
             one: cython.Py_ssize_t = self.order[n]
             n += 1
             for at in range(g.members[one].first, g.members[one].end):
-                e: cython.Py_ssize_t = g.neighbours[at].link
-                other: cython.Py_ssize_t = g.neighbours[at].member
+                e: cython.Py_ssize_t = g.links_of[at]
                 if not g.links[e].presses or e == g.members[one].via:
                     continue
+                other: cython.Py_ssize_t = g.beside(e, one)
                 if other < 0:
                     wall = e
+                    continue
+                if g.members[other].walk == self.n_walks:
+                    g.links[e].presses = 0  # it closes a cycle, and `order` has room for each once
                     continue
                 self._reach(other, e, one)
                 self.order[self.n] = other
@@ -151,26 +123,27 @@ class ContactTree:
         """Note how the walk has reached a member."""
         g: ContactGraph = self.graph
 
+        g.members[n].walk = self.n_walks
         g.members[n].via = via
         g.members[n].parent = parent
-        g.members[n].excess_rank = g.members[n].rank
+        g.members[n].is_core = g.members[n].rank == g.level
         g.members[n].excess = g.members[n].noise = 0.0
         g.members[n].shift = 0.0
-        if parent >= 0 and g.links[via].low == g.members[n].node:
+        if parent >= 0 and g.links[via].below == n:
             g.members[n].shift = g.members[parent].shift - g.links[via].apart
         elif parent >= 0:
             g.members[n].shift = g.members[parent].shift + g.links[via].apart
 
     def _mean(self) -> cython.double:
-        """Return the common velocity of the tree just ordered, from a member of its rank."""
+        """Return the common velocity of the tree just ordered: of the rank that is solved, if any."""
         g: ContactGraph = self.graph
-        rank: cython.longlong = g.members[self.order[0]].rank
+        is_core: cython.bint = g.members[self.order[0]].is_core
 
         self.sum_of_momenta.clear()
         self.sum_of_masses.clear()
         for n in range(self.n):
             one: cython.Py_ssize_t = self.order[n]
-            if g.members[one].rank == rank:
+            if g.members[one].is_core == is_core:
                 mass: cython.double = g.members[one].mass
                 self.sum_of_momenta.add(mass, self.clusters.nodes[g.members[one].node].before)
                 if g.members[one].shift != 0.0:

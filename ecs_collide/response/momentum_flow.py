@@ -44,7 +44,7 @@ class MomentumFlow:
             return False
         for n in range(t.n):
             one: cython.Py_ssize_t = t.order[n]
-            if g.members[one].rank != g.members[tree].rank or g.members[one].shift != 0.0:
+            if g.members[one].shift != 0.0:
                 return False
         g.add_contacts()
         g.list_neighbours()
@@ -57,8 +57,8 @@ class MomentumFlow:
             goal: cython.double = g.links[e].goal
             g.links[e].force = max(0.0, goal)
             if g.pulls(e):
-                high: cython.Py_ssize_t = g.member_of[g.links[e].high]
-                g.members[g.member_of[g.links[e].low]].excess += goal
+                high: cython.Py_ssize_t = g.links[e].above
+                g.members[g.links[e].below].excess += goal
                 g.members[high].excess -= goal
                 g.members[high].noise += g.links[e].noise
         return self._send()
@@ -109,12 +109,9 @@ class MomentumFlow:
             one = self.near[n]
             n += 1
             for at in range(g.members[one].first, g.members[one].end):
-                other: cython.Py_ssize_t = g.neighbours[at].member
-                if (
-                    other >= 0
-                    and g.members[other].distance == t.n
-                    and self._passes(g.neighbours[at].link, other, one)
-                ):
+                e: cython.Py_ssize_t = g.links_of[at]
+                other: cython.Py_ssize_t = g.beside(e, one)
+                if other >= 0 and g.members[other].distance == t.n and self._passes(e, other, one):
                     self._list_at(other, g.members[one].distance + 1)
                     n_missing -= g.members[other].excess > g.members[other].noise
         return n_missing == 0
@@ -143,7 +140,7 @@ class MomentumFlow:
         return (
             g.members[other].tree == g.members[one].tree
             and g.links[e].apart == 0.0
-            and (g.links[e].low == g.members[one].node or g.links[e].force != 0.0)
+            and (g.links[e].below == one or g.links[e].force != 0.0)
         )
 
     def _pass_excess(self, one: cython.Py_ssize_t) -> cython.void:
@@ -152,8 +149,8 @@ class MomentumFlow:
         at: cython.Py_ssize_t
 
         for at in range(g.members[one].first, g.members[one].end):
-            e: cython.Py_ssize_t = g.neighbours[at].link
-            other: cython.Py_ssize_t = g.neighbours[at].member
+            e: cython.Py_ssize_t = g.links_of[at]
+            other: cython.Py_ssize_t = g.beside(e, one)
             if (
                 other < 0
                 or g.members[other].distance >= g.members[one].distance
@@ -161,7 +158,7 @@ class MomentumFlow:
             ):
                 continue
             amount: cython.double = g.members[one].excess
-            if g.links[e].low == g.members[one].node:
+            if g.links[e].below == one:
                 g.links[e].force += amount
             else:
                 amount = min(amount, g.links[e].force)

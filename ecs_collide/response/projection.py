@@ -29,8 +29,9 @@ all links of the cycle gain force, no velocities keep the faces apart, and the l
 fastest is given up.
 
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
-the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
-outweighs all forces of lower ones.
+the highest *rank* is solved first.  Beside it, lower bodies weigh next to nothing, and only pass on
+what presses them.  Then its members are *settled*, with those that pass on a force between them:
+they are anchors to the next rank.
 
 The velocities v contain half of what gravity adds to the end of the step, the *kick*
 (`motion/gravity.py`).  An impact may press bodies together that gravity parts after it, such as a
@@ -42,6 +43,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import CLUSTER_ROUNDING, Clusters
@@ -50,7 +52,6 @@ from ecs_collide.response.contact_tree import ContactTree
 from ecs_collide.response.momentum_flow import MomentumFlow
 
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
-WHOLE_WAY = 1 << 20  # above all differences of ranks
 
 
 @cython.final
@@ -69,11 +70,8 @@ class Projection:
     any_lost: cython.bint  # whether a link is given up in this instant
     n_pivots: cython.longlong  # links that may still be added to the component
     n_changes: cython.longlong  # its links that press now and did not, or the other way round
-    # how far the forces of a tree go to their goals: at rank 0 the part of the way; below it a part
-    # that only goals of a higher rank make felt; above it the rest, negative, that only forces of
-    # one do
+    # how far the forces of a tree go to their goals: the way done divided by the rest of it
     way: cython.double
-    way_rank: cython.longlong
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
     cycle: cython.int[::1]  # numbers of the links of a cycle, negative if they lose force
@@ -144,7 +142,7 @@ class Projection:
         if self.cycle.shape[0] < n:
             self.tree.order = zeros(INT, 2 * n)
             self.flow.near = zeros(INT, 2 * n)
-            self.pieces = zeros(INT, 8 * n)
+            self.pieces = zeros(INT, 2 * n)
             self.cycle = zeros(INT, 2 * n)  # last, because an array may fail to be allocated
 
     def _solve(self) -> cython.bint:
@@ -161,18 +159,65 @@ class Projection:
         g.collect(start)
         self.n_changes = 0
         self.n_pivots = PIVOTS_PER_MEMBER * g.n_members
-        for n in range(g.n_members):
-            if g.members[n].tree == OPEN:
+        if g.is_mixed:
+            while g.weigh_next():
+                self._solve_open()
+                self._settle_rank()
+            self._join_again()
+        else:
+            self._solve_open()
+        return self.n_changes > 0
+
+    def _solve_open(self) -> cython.void:
+        """Solve the trees that have changed, until no link closes."""
+        for n in range(self.graph.n_members):
+            if self.graph.members[n].tree == OPEN:
                 self._solve_later(n)
                 self._solve_pieces()
         self._press_waiting()
-        return self.n_changes > 0
+
+    def _settle_rank(self) -> cython.void:
+        """Settle the members of the rank just solved, and all that pass on a force between them.
+
+        What hangs on them is open again.
+        """
+        g: ContactGraph = self.graph
+
+        for n in range(g.n_members):
+            if g.members[n].is_settled:
+                continue
+            parent: cython.Py_ssize_t = g.members[n].parent
+            hangs: cython.bint = parent >= 0 and g.members[n].is_core != g.members[parent].is_core
+            if not g.members[n].is_core:
+                if hangs:
+                    g.members[n].tree = OPEN
+                continue
+            if hangs:
+                g.links[g.members[n].via].presses = 0
+                g.links[g.members[n].via].is_cut = 1
+                g.members[parent].tree = OPEN
+                g.members[n].tree = n
+                g.members[n].wall = 0
+            g.settle(n)
+
+    def _join_again(self) -> cython.void:
+        """Let links press again that were cut, if their sides still go together."""
+        g: ContactGraph = self.graph
+
+        g.list_neighbours()
+        for at in range(g.n_ends):
+            e: cython.Py_ssize_t = g.links_of[at]
+            if g.links[e].is_cut:
+                g.links[e].is_cut = 0
+                g.links[e].presses |= self._closing_speed(e) == 0.0
 
     def _stays(self) -> cython.bint:
         """Return whether the clusters of the component stay as they are."""
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
 
+        if g.is_mixed:
+            return False
         for n in range(g.n_members):
             if g.members[n].tree == OPEN:
                 t.walk(n)
@@ -184,16 +229,18 @@ class Projection:
         return True
 
     def _form(self) -> cython.void:
-        """Make the trees of the component its clusters."""
+        """Make the trees of the component its clusters, each with those that hang on it."""
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
 
         for n in range(g.n_members):
-            if g.members[n].tree != n:
+            wall: cython.Py_ssize_t = g.members[n].wall
+            if g.members[n].tree != n or (wall and g.links[wall].anchor < 0):
                 continue
-            wall: cython.Py_ssize_t = t.order_from(n)
+            wall = t.order_from(n)
             for at in range(t.n):
                 one: cython.Py_ssize_t = t.order[at]
+                g.members[one].tree = n
                 t.order[at] = g.members[one].node
                 self.clusters.nodes[t.order[at]].shift = g.members[one].shift
             anchor: cython.Py_ssize_t = g.links[wall].anchor if wall else -1
@@ -204,6 +251,7 @@ class Projection:
         while self.n_pieces:
             self.n_pieces -= 1
             n: cython.Py_ssize_t = self.pieces[self.n_pieces]
+            self.graph.members[n].is_listed = 0
             if self.graph.members[n].tree != OPEN:
                 continue
             self.tree.walk(n)
@@ -220,101 +268,47 @@ class Projection:
         g: ContactGraph = self.graph
         t: ContactTree = self.tree
 
-        self.way = 0.0
-        self.way_rank = WHOLE_WAY
+        self.way = INF
         for n in range(t.n):
             e: cython.Py_ssize_t = g.members[t.order[n]].via
-            if e and g.pulls(e) and self._vanishes(e):
-                self.way_rank = self._rank_of_way(e)
-                self.way = self._way_to_zero(e)
+            if e and g.pulls(e):
+                self.way = min(self.way, self._way_to_zero(e))
         for n in range(t.n):
             one: cython.Py_ssize_t = t.order[n]
             e = g.members[one].via
             g.members[one].tree = OPEN
             if e == 0:
                 continue
-            if g.pulls(e) and self._vanishes(e):
+            if g.pulls(e) and self._way_to_zero(e) <= self.way:
                 g.links[e].presses = 0
                 self.n_changes += 1
                 self._solve_later(one)
                 if n:
                     self._solve_later(g.members[one].parent)
-            self._change_force(e)
-
-    @cython.cfunc
-    @cython.inline
-    def _vanishes(self, e: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the force of a link becomes 0 on the way of the tree to a goal below 0."""
-        rank: cython.longlong = self._rank_of_way(e)
-
-        return rank < self.way_rank or (rank == self.way_rank and self._way_to_zero(e) <= self.way)
-
-    @cython.cfunc
-    @cython.inline
-    def _rank_of_way(self, e: cython.Py_ssize_t) -> cython.longlong:
-        """Return by how many ranks the force of a link exceeds its goal."""
-        g: ContactGraph = self.graph
-
-        if g.links[e].force == 0.0:
-            return -WHOLE_WAY
-        return g.links[e].force_rank - g.links[e].goal_rank
+            force: cython.double = g.links[e].force + self.way * g.links[e].goal
+            g.links[e].force = max(0.0, force / (1.0 + self.way))
 
     @cython.cfunc
     @cython.inline
     def _way_to_zero(self, e: cython.Py_ssize_t) -> cython.double:
-        """Return the way on which the force of a link becomes 0, as `way` has it."""
-        g: ContactGraph = self.graph
-        force: cython.double = g.links[e].force
-        goal: cython.double = g.links[e].goal
-
-        if g.links[e].force_rank > g.links[e].goal_rank and force > 0.0:
-            return goal / force
-        if g.links[e].force_rank < g.links[e].goal_rank:
-            return force / -goal
-        return force / (force - goal)
-
-    @cython.cfunc
-    @cython.inline
-    def _change_force(self, e: cython.Py_ssize_t) -> cython.void:
-        """Change the force of a link by the way of its tree to its goal."""
-        g: ContactGraph = self.graph
-        force: cython.double = g.links[e].force
-        goal: cython.double = g.links[e].goal
-        force_rank: cython.longlong = g.links[e].force_rank + min(-self.way_rank, 0)
-        goal_rank: cython.longlong = g.links[e].goal_rank + min(self.way_rank, 0)
-
-        if self.way_rank > 0:
-            force *= -self.way
-        else:
-            goal *= self.way
-            if self.way_rank == 0:
-                force *= 1.0 - self.way
-        g.links[e].force = force
-        g.links[e].force_rank = force_rank
-        self._add_force(e, goal, goal_rank)
-
-    @cython.cfunc
-    @cython.inline
-    def _add_force(
-        self, e: cython.Py_ssize_t, force: cython.double, rank: cython.longlong
-    ) -> cython.void:
-        """Add to the force of a link; only the higher rank counts."""
-        g: ContactGraph = self.graph
-
-        if g.links[e].force == 0.0 or g.links[e].force_rank < rank:
-            g.links[e].force = force
-            g.links[e].force_rank = rank
-        elif g.links[e].force_rank == rank:
-            g.links[e].force += force
-        g.links[e].force = max(0.0, g.links[e].force)
+        """Return the way on which the force of a link that would pull becomes 0."""
+        return self.graph.links[e].force / -self.graph.links[e].goal
 
     @cython.cfunc
     @cython.inline
     def _solve_later(self, n: cython.Py_ssize_t) -> cython.void:
         """List a member whose tree must be solved."""
         self.graph.members[n].tree = OPEN
-        self.pieces[self.n_pieces] = n
-        self.n_pieces += 1
+        self._list(n)
+
+    @cython.cfunc
+    @cython.inline
+    def _list(self, n: cython.Py_ssize_t) -> cython.void:
+        """List a member in `pieces`, once."""
+        if not self.graph.members[n].is_listed:
+            self.graph.members[n].is_listed = 1
+            self.pieces[self.n_pieces] = n
+            self.n_pieces += 1
 
     def _accept(self) -> cython.void:
         """Keep the tree just walked, and list the links that close because of its velocity."""
@@ -335,17 +329,14 @@ class Projection:
             g.members[one].group = t.order[0]
             e: cython.Py_ssize_t = g.members[one].via  # of link 0, nobody reads the force
             g.links[e].force = max(0.0, g.links[e].goal)
-            g.links[e].force_rank = g.links[e].goal_rank
         for n in range(t.n):
             one = t.order[n]
             for at in range(g.members[one].first, g.members[one].end):
-                e = g.neighbours[at].link
-                other: cython.Py_ssize_t = g.neighbours[at].member
-                if (
-                    not g.links[e].presses
-                    and (other < 0 or g.members[other].tree != OPEN)
-                    and self._closes(e)
-                ):
+                e = g.links_of[at]
+                if g.links[e].presses:
+                    continue
+                other: cython.Py_ssize_t = g.beside(e, one)
+                if (other < 0 or g.members[other].tree != OPEN) and self._closes(e):
                     g.wait(e)
 
     def _press_waiting(self) -> cython.void:
@@ -375,20 +366,18 @@ class Projection:
     def _join(self, e: cython.Py_ssize_t) -> cython.void:
         """Let a link press that joins two trees, or a tree and an anchor, and list them."""
         g: ContactGraph = self.graph
-        low: cython.Py_ssize_t = g.links[e].low
-        high: cython.Py_ssize_t = g.links[e].high
-        one: cython.Py_ssize_t = self._group_of(low or high)
+        n: cython.Py_ssize_t = max(g.links[e].below, g.links[e].above)
+        one: cython.Py_ssize_t = self._group_of(n)
 
-        if low and high:
-            other: cython.Py_ssize_t = self._group_of(high)
+        if g.is_to_anchor(e):
+            g.members[one].wall = e
+        else:
+            other: cython.Py_ssize_t = self._group_of(g.beside(e, n))
             g.members[other].group = one
             g.members[one].wall = max(g.members[one].wall, g.members[other].wall)
-        else:
-            g.members[one].wall = e
         g.links[e].force = 0.0
         self._press(e)
-        self.pieces[self.n_pieces] = g.member_of[low or high]
-        self.n_pieces += 1
+        self._list(n)
 
     def _press_cycle(self, e: cython.Py_ssize_t) -> cython.void:
         """Let a link press that closes a cycle, another link of which no longer does."""
@@ -397,7 +386,7 @@ class Projection:
         g.links[e].force = 0.0
         if self._give_way(e) or self._lose_fastest(e):
             self._press(e)
-            self._solve_later(g.member_of[g.links[e].low or g.links[e].high])
+            self._solve_later(max(g.links[e].below, g.links[e].above))
         else:
             self.n_pivots -= 1
             self.is_stuck = True
@@ -413,39 +402,47 @@ class Projection:
     def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
         """Return whether the faces of a link that does not press close."""
         g: ContactGraph = self.graph
-        low: cython.Py_ssize_t = g.links[e].low
-        high: cython.Py_ssize_t = g.links[e].high
-        one: cython.double = self._speed_of_side(low, e)
-        other: cython.double = self._speed_of_side(high, e)
+
+        return not g.links[e].presses and g.links[e].rival < 0 and self._closing_speed(e) > 0.0
+
+    def _closing_speed(self, e: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the faces of a link close, 0 within rounding."""
+        g: ContactGraph = self.graph
+        one: cython.double = self._speed_of_side(g.links[e].below, e)
+        other: cython.double = self._speed_of_side(g.links[e].above, e)
         closing: cython.double = one - other
 
         if self.bodies.any_resize:
             closing = (one + g.links[e].apart) - other
-            closing -= CLUSTER_ROUNDING * (abs(one) + abs(g.links[e].apart) + abs(other))
-        return closing > 0.0 and not g.links[e].presses and g.links[e].rival < 0
+            rounding: cython.double = abs(one) + abs(g.links[e].apart) + abs(other)
+            if abs(closing) <= CLUSTER_ROUNDING * rounding:
+                return 0.0
+        return closing
 
-    def _speed_of_side(self, node: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity of the node on one side of a link, or of its anchor for 0."""
+    @cython.cfunc
+    @cython.inline
+    def _speed_of_side(self, n: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of the member on one side of a link, or of its anchor for -1."""
         g: ContactGraph = self.graph
 
-        return g.members[g.member_of[node]].velocity if node else g.speed_of_anchor(e)
+        return g.members[n].velocity if n >= 0 else g.links[e].speed
 
     def _closes_cycle(self, e: cython.Py_ssize_t) -> cython.bint:
         """Return whether both sides of a link are in one group of trees, or each has an anchor."""
         g: ContactGraph = self.graph
-        low: cython.Py_ssize_t = g.links[e].low
-        high: cython.Py_ssize_t = g.links[e].high
-        one: cython.Py_ssize_t = self._group_of(low) if low else -1
-        other: cython.Py_ssize_t = self._group_of(high) if high else -1
+        below: cython.Py_ssize_t = g.links[e].below
+        above: cython.Py_ssize_t = g.links[e].above
+        one: cython.Py_ssize_t = self._group_of(below) if below >= 0 else -1
+        other: cython.Py_ssize_t = self._group_of(above) if above >= 0 else -1
 
         if one == other:
             return True
-        return (low == 0 or g.members[one].wall > 0) and (high == 0 or g.members[other].wall > 0)
+        return (one < 0 or g.members[one].wall > 0) and (other < 0 or g.members[other].wall > 0)
 
-    def _group_of(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the first member of the trees that links have joined with the tree of a node."""
+    def _group_of(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first member of the trees that links have joined with the tree of a member."""
         g: ContactGraph = self.graph
-        one: cython.Py_ssize_t = g.members[g.member_of[node]].tree
+        one: cython.Py_ssize_t = g.members[n].tree
 
         while g.members[one].group != one:
             one = g.members[one].group
@@ -463,24 +460,30 @@ class Projection:
 
         for n in range(n_links):
             at: cython.Py_ssize_t = -self.cycle[n]
-            if at > 0 and (weakest == 0 or self._is_weaker(at, weakest)):
+            if at > 0 and (weakest == 0 or g.links[at].force < g.links[weakest].force):
                 weakest = at
         if weakest == 0:
             return False
         force: cython.double = g.links[weakest].force
-        rank: cython.longlong = g.links[weakest].force_rank
         for n in range(n_links):
             at = self.cycle[n]
             if at > 0:
-                self._add_force(at, force, rank)
+                g.links[at].force += force
             else:
-                self._add_force(-at, -force, rank)
-        self._add_force(e, force, rank)
-        g.links[weakest].presses = 0
-        for at in (g.links[weakest].low, g.links[weakest].high):
-            if at:
-                self._solve_later(g.member_of[at])
+                g.links[-at].force -= force
+        g.links[e].force = force
+        self._release(weakest)
         return True
+
+    def _release(self, e: cython.Py_ssize_t) -> cython.void:
+        """Let a link no longer press, and list the trees on its sides."""
+        g: ContactGraph = self.graph
+
+        g.links[e].presses = 0
+        if g.links[e].below >= 0:
+            self._solve_later(g.links[e].below)
+        if g.links[e].above >= 0:
+            self._solve_later(g.links[e].above)
 
     def _find_cycle(self, e: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Write the links that connect the sides of a link by their trees to `cycle`.
@@ -489,36 +492,25 @@ class Projection:
         """
         g: ContactGraph = self.graph
         n_links: cython.Py_ssize_t = 0
-        low: cython.Py_ssize_t = g.member_of[g.links[e].low] if g.links[e].low else -1
+        low: cython.Py_ssize_t = g.links[e].below
         one: cython.Py_ssize_t = low
 
         self.n_searches += 1
         while one >= 0:
             g.members[one].reached = self.n_searches
             one = g.members[one].parent
-        one = g.member_of[g.links[e].high] if g.links[e].high else -1
+        one = g.links[e].above
         while one >= 0 and g.members[one].reached != self.n_searches:
             via: cython.Py_ssize_t = g.members[one].via
-            self.cycle[n_links] = via if g.links[via].low == g.members[one].node else -via
+            self.cycle[n_links] = via if g.links[via].below == one else -via
             n_links += 1
             one = g.members[one].parent
         while low != one:
             via = g.members[low].via
-            self.cycle[n_links] = -via if g.links[via].low == g.members[low].node else via
+            self.cycle[n_links] = -via if g.links[via].below == low else via
             n_links += 1
             low = g.members[low].parent
         return n_links
-
-    @cython.cfunc
-    @cython.inline
-    def _is_weaker(self, e: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a link carries less force than another."""
-        g: ContactGraph = self.graph
-        rank: cython.longlong = g.links[e].force_rank - g.links[other].force_rank
-
-        if g.links[e].force == 0.0 or g.links[other].force == 0.0:
-            rank = 0
-        return rank < 0 or (rank == 0 and g.links[e].force < g.links[other].force)
 
     def _lose_fastest(self, e: cython.Py_ssize_t) -> cython.bint:
         """Give up the link that pushes fastest, of a cycle in which faces go apart too fast.
@@ -540,7 +532,7 @@ class Projection:
                 lost = at
                 fastest = push
             elif push == fastest and lost != e:
-                is_equal |= g.links[at].anchor >= 0 and g.links[lost].anchor >= 0
+                is_equal |= g.is_to_anchor(at) and g.is_to_anchor(lost)
         if is_equal:
             return False
         self._lose(lost, self._other_anchor(e, lost))
@@ -550,8 +542,8 @@ class Projection:
         """Return whether to give up a link rather than another: not one to an anchor."""
         g: ContactGraph = self.graph
 
-        if g.links[e].anchor >= 0 or g.links[other].anchor >= 0:
-            return g.links[e].anchor < 0
+        if g.is_to_anchor(e) or g.is_to_anchor(other):
+            return not g.is_to_anchor(e)
         return self.bodies.precedes(
             g.body_of(e, g.links[e].low), g.body_of(other, g.links[other].low)
         )
@@ -559,12 +551,14 @@ class Projection:
     def _other_anchor(self, e: cython.Py_ssize_t, lost: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return an anchor of the sides of link `e` that is not that of the lost link."""
         g: ContactGraph = self.graph
-        low: cython.Py_ssize_t = g.links[e].low
-        high: cython.Py_ssize_t = g.links[e].high
-        one: cython.Py_ssize_t = g.members[g.member_of[low]].wall if low else e
-        other: cython.Py_ssize_t = g.members[g.member_of[high]].wall if high else e
+        below: cython.Py_ssize_t = g.links[e].below
+        above: cython.Py_ssize_t = g.links[e].above
+        one: cython.Py_ssize_t = g.members[below].wall if below >= 0 else e
+        other: cython.Py_ssize_t = g.members[above].wall if above >= 0 else e
 
-        return g.links[other if one == lost else one].anchor
+        if one == lost:
+            one = other
+        return g.body_of(one, g.links[one].low if g.links[one].below < 0 else g.links[one].high)
 
     def _lose(self, lost: cython.Py_ssize_t, rival: cython.Py_ssize_t) -> cython.void:
         """Give up a link, and all links of the component that the same face of its anchor has."""
@@ -580,10 +574,7 @@ class Projection:
                 and g.component_of[node] == g.component
             ):
                 g.links[e].rival = rival
-                g.links[e].presses = 0
-                self._solve_later(g.member_of[node])
-                if g.links[e].low and g.links[e].high:
-                    self._solve_later(g.member_of[g.links[e].high])
+                self._release(e)
 
     def rival_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the `Link.rival` of a link between two bodies, or -1."""
