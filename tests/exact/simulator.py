@@ -432,7 +432,11 @@ class Simulator:
         """Return the impact of which a pair's sides tell."""
         impact = self._first_meeting(sides)
         if impact is not None and impact.overlaps:
-            impact = replace(impact, sign=self._sign_out(pair, impact))
+            out = impact.axis, self._sign_out(pair, impact)
+            (side,) = (side for side in sides if (side.axis, side.sign) == out)
+            if side.rate >= 0:
+                return None
+            impact = replace(impact, sign=side.sign, rate=-side.rate)
         solid = [] if self.crosses(pair) else self._solid_sides(pair)
         if impact is None or not solid:
             return impact
