@@ -401,7 +401,8 @@ class Push(Component):
     """A response that redirects the whole speed along the face that is hit.
 
     The speed relative to the partner is kept, and its direction turns along the face.  `Slide`
-    keeps only the part that already was along the face; most games need `Slide`.
+    keeps only the part that already was along the face; most games need `Slide`.  A body that goes
+    on to push a dynamic one slides, as with `Slide`, from the next step on.
     """
 
     __slots__ = ()
@@ -414,7 +415,10 @@ class Slide(Component):
 
 
 class Stop(Component):
-    """A response that stops the body relative to the body that is hit, so that it moves with it."""
+    """A response that stops the body relative to the body that is hit, so that it moves with it.
+
+    A body that goes on to push a dynamic one slides along it from the next step on.
+    """
 
     __slots__ = ()
 

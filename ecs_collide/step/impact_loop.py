@@ -900,6 +900,7 @@ class ImpactLoop:
             return
         self.pairs.impact[p].resolved_at = self.step.now
         self.carriers.catch_up(i, j)
+        leans: cython.bint = not self.is_chosen and self.contacts.leans(p)
         if not (
             inelastic
             or gives_way
@@ -911,7 +912,7 @@ class ImpactLoop:
             restitution = self.solver.restitution()
             if not self.is_chosen:
                 restitution = self.surfaces.restitution(p)
-            if 0.0 < restitution < 1.0 and not self.is_chosen and self.contacts.leans(p):
+            if restitution < 1.0 and leans:
                 restitution = 0.0
         limit: cython.longlong = RESIZING_LIMIT if m.resizes else INSTANT_LIMIT
         if self.pairs.impact[p].repeats >= limit:
@@ -920,6 +921,8 @@ class ImpactLoop:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
+        # Who leans and closes pushes: `Stop` and `Push` are for what is hit, or bears a weight.
+        pushes: cython.bint = leans and speed > 0.0 and m.is_dynamic[0] and m.is_dynamic[1]
         self.solver.may_part = (
             self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
         )
@@ -928,7 +931,7 @@ class ImpactLoop:
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
                 return
-        elif not self.solver.resolve(restitution, normal_only):
+        elif not self.solver.resolve(restitution, normal_only or pushes):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse

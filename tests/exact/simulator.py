@@ -1091,13 +1091,14 @@ class Simulator:
             return CRUSHED
         normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
+        leans = pair in self.leaning and not self._has_parted(pair)
         if not normal_only and not impact.overlaps:
             restitution = self._restitution_of(pair, self.joining)
             joining = [n for n in pair if self._yields(n, k)]
             for other in self._beside(pair, impact, joining[0]) if len(joining) == 1 else []:
                 both = {n for n in other if self._yields(n, k)}
                 restitution = max(restitution, self._restitution_of(other, both))
-            if restitution < 1 and pair in self.leaning and not self._has_parted(pair):
+            if restitution < 1 and leans:
                 restitution = Fraction(0)
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
         if n_repeats >= limit:
@@ -1128,7 +1129,8 @@ class Simulator:
             self.crushed.add(pair)
             return CRUSHED
         if not normal_only:
-            self._turn(i, j, impact, v1, v2, restitution)
+            if not leans or len(self.yielding) < 2:
+                self._turn(i, j, impact, v1, v2, restitution)
             self._add_rubbing(pair, impact)
         elif self.saved.keys().isdisjoint(pair):
             self.riders.press(pair, k, impact.sign)

@@ -1,4 +1,7 @@
-"""Bodies that lean on each other since the last step bounce no more, unless nothing is lost."""
+"""Bodies that lean on each other since the last step bounce no more, unless nothing is lost.
+
+`Stop` and `Push` let them slide along each other while they push.
+"""
 
 from __future__ import annotations
 
@@ -161,3 +164,92 @@ def test_a_crate_leans_on_both_crates_that_it_lies_on(side, is_swapped):
     hit(space, under[side], 1, 64.0)
 
     assert velocity(top)[1] == velocity(under[side])[1] == 32.0
+
+
+def respond_as(body, response):
+    """Give a body another response."""
+    esper.remove_component(body, ec.Deflect)
+    esper.add_component(body, response)
+
+
+def push(body, way, along, *, dim=2, axis=0):
+    """Take a step in which the game gives a body a velocity on an axis, and one on the next."""
+    change = [0.0] * dim
+    change[axis], change[(axis + 1) % dim] = way, along
+    esper.component_for_entity(body, ec.Velocity).set(*change)
+    esper.process(DT)
+    moved = velocity(body, dim)
+    return moved[axis], moved[(axis + 1) % dim]
+
+
+@pytest.mark.parametrize("away", [1.0, -1.0])
+@pytest.mark.parametrize(("dim", "axis"), [(2, 0), (2, 1), (3, 2)])
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("response", [ec.Stop, ec.Push])
+def test_who_pushes_a_crate_since_the_last_step_slides_along_it(
+    response, is_restored, dim, axis, away
+):
+    space, (pusher, _) = stack(2, 0.0, dim=dim, axis=axis, away=away)
+    space.gravity = (0.0,) * dim
+    respond_as(pusher, response())
+
+    hit = push(pusher, 64.0 * away, 48.0, dim=dim, axis=axis)
+    if is_restored:
+        space.restore(space.snapshot())
+    pushes = push(pusher, 64.0 * away, 48.0, dim=dim, axis=axis)
+
+    assert hit[1] != 48.0
+    assert pushes == (48.0 * away, 48.0)
+
+
+def beside(*parts):
+    """Return a body with `Stop` that touches another body, with these components."""
+    other = box((8, 0), (4, 400), *parts)
+    return box((0, 0), (4, 4), ec.Velocity(0, 0), ec.Stop()), other
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (),
+        (ec.Velocity(0, 0),),
+        (ec.Velocity(0, 0), ec.Slide(), ec.LockedAxes(x=True)),
+        (ec.Velocity(0, 0), ec.Slide(), ec.Dominance(1)),
+    ],
+)
+def test_who_pushes_a_wall_is_stopped_by_it_in_each_step(parts):
+    ec.install()
+    pusher, _ = beside(*parts)
+
+    for _ in range(3):
+        assert push(pusher, 64.0, 48.0) == (0.0, 0.0)
+
+
+def test_who_lies_on_a_crate_by_its_weight_is_stopped_by_it_in_each_step():
+    _, (_, upper) = stack(2, 0.0)
+    respond_as(upper, ec.Stop())
+    rest(3)
+
+    for _ in range(3):
+        assert push(upper, 48.0, 0.0) == (0.0, 0.0)
+
+
+def test_a_stop_that_the_game_asks_for_is_one():
+    space = ec.install()
+    pusher, crate = beside(ec.Velocity(0, 0), ec.Slide())
+    space.respond_with(ec.Stop, lambda impact: impact.resolve(ec.Stop()))
+
+    for _ in range(3):
+        assert push(pusher, 64.0, 48.0)[1] == velocity(crate)[1]
+
+
+def test_who_leans_on_a_crate_rubs_on_it():
+    ec.install()
+    crate = box((8, 0), (4, 400), ec.Velocity(0, 0), ec.Slide())
+    pusher = box((0, 0), (4, 4), ec.Velocity(0, 0), ec.Slide(), ec.Friction(0.5))
+    push(pusher, 64.0, 0.0)
+
+    way, along = push(pusher, 64.0, 48.0)
+
+    assert (way, along) == (48.0, 40.0)
+    assert velocity(crate)[1] == 8.0
