@@ -412,7 +412,7 @@ class Narrowphase:
         self.pairs.impact[p].tick = self.bodies.tick
         if self.pairs.at[p].touch:
             self.pairs.forget_touch(p)
-        if self._is_impact_now():
+        if self.is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.step.now, self.sweeper.corner)
         elif kind == IMPACT:
@@ -435,7 +435,7 @@ class Narrowphase:
 
         self.queue.drop(p)
         self.pairs.impact[p].tick = self.bodies.tick
-        if self._is_impact_now():
+        if self.is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.step.now, self.sweeper.corner)
         else:
@@ -474,7 +474,7 @@ class Narrowphase:
             self.note_side(p, kind)
             self.queue.put(p, self.step.now, CROSSES)
 
-    def _is_impact_now(self) -> cython.bint:
+    def is_impact_now(self) -> cython.bint:
         """Return whether the pair just swept meets at this instant.
 
         A gap within the slop of the current positions counts as 0.  If placement has left a gap
@@ -511,7 +511,7 @@ class Narrowphase:
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; return whether it meets at this instant, and store its side."""
         self.solve(p)
-        if not self._is_impact_now():
+        if not self.is_impact_now():
             return False
         self.note_side(p, self.sweeper.kind)
         return True

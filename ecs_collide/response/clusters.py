@@ -516,6 +516,16 @@ class Clusters(SharedMotion):
         self._isolate(node)
         return node
 
+    def enter_alone(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Make a body that is in no cluster one of its own, with a velocity; it will not last."""
+        node: cython.Py_ssize_t = self.ensure(i, k)
+
+        self.nodes[node].before = velocity
+        self._isolate(node)
+        self.nodes[node].merged_before = 0
+
     @cython.cfunc
     @cython.inline
     def _isolate(self, node: cython.Py_ssize_t) -> cython.void:

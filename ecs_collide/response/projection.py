@@ -102,7 +102,8 @@ class Projection:
         self.is_stuck = False
         if self.graph.n_links == self.n_settled:
             return False
-        self._settle_from(self.n_settled + 1, 2)
+        self.settle_from(self.n_settled + 1, 2)
+        self.n_settled = self.graph.n_links
         return self.clusters.n_to_examine > 0
 
     def let_go(self) -> cython.bint:
@@ -117,10 +118,11 @@ class Projection:
             root: cython.Py_ssize_t = self.clusters.live[n]
             if self.clusters.parent[root] == root and self.graph.is_open(root):
                 self.clusters.let_go(root)
-        self._settle_from(1, 1)
+        self.settle_from(1, 1)
+        self.n_settled = self.graph.n_links
         return self.clusters.n_to_examine > 0
 
-    def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
+    def settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
         """Solve components with at least so many ends of links, of the links from `start_link` on."""
         g: ContactGraph = self.graph
         first: cython.longlong = g.component + 1
@@ -135,7 +137,6 @@ class Projection:
                 self._make_room(g.n_members)
                 if self._solve():
                     self._form()
-        self.n_settled = g.n_links
 
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for a component of `n` members."""

@@ -63,6 +63,7 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
+from ecs_collide.step.bounces import MetBounces
 from ecs_collide.step.impact_log import (
     CROSSED,
     CRUSHED,
@@ -113,6 +114,7 @@ class ImpactLoop:
     friction: CoulombFriction
     surfaces: MetSurfaces
     impact_log: ReadOnly[ImpactLog]
+    bounces: MetBounces
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
     # of the last impact: row in the log, and row of the contact that it began, or -1
@@ -164,6 +166,7 @@ class ImpactLoop:
         self.friction = solver.friction
         self.surfaces = MetSurfaces(step, solver)
         self.impact_log = ImpactLog(step, self.clusters)
+        self.bounces = MetBounces(step, contacts, narrowphase, solver, self.surfaces)
         self.began_at = self.pending = -1
         self.begin_step()
 
@@ -203,8 +206,7 @@ class ImpactLoop:
             elif not resolving:
                 self._log(p, UNRESOLVED)
             else:
-                if not self.hands_all_over:
-                    p = self._first_of_side(p)
+                p = self._first_of_side(p)
                 if self._place_and_resolve(p):
                     self._hand_over(p)
                     return p
@@ -222,8 +224,12 @@ class ImpactLoop:
 
     def _first_of_side(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return pair p, or the one whose impact must be taken first; p is then queued again."""
-        q: cython.Py_ssize_t = self.surfaces.first_of_side(p)
+        q: cython.Py_ssize_t = p
 
+        if not self.hands_all_over:
+            q = self.surfaces.first_of_side(p)
+        if q == p and self.bodies.controls.any_bounce:
+            q = self.bounces.first_of(p)
         if q != p:
             self.queue.drop(q)
             self.queue.put(p, self.step.now, self.pairs.at[p].rank)
@@ -927,7 +933,15 @@ class ImpactLoop:
             self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
         )
         slants: cython.bint = m.slants
-        if slants:
+        if (
+            restitution > 0.0
+            and not self.is_chosen
+            and self.bounces.is_free(p)
+            and self.bounces.gather(p)
+        ):
+            self.bounces.add(p, restitution)
+            self._bounce_together(p)
+        elif slants:
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
                 return
@@ -943,6 +957,35 @@ class ImpactLoop:
             waits = self.friction.add(p, rides, lands)
         if rides:
             self.carriers.meet(waits != RUBS, waits == 0)
+
+    def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
+        """Resolve the bounce of a pair together with the others that `bounces` has found."""
+        m: ImpactState = self.solver.impact
+
+        for n in range(self.bounces.n):
+            q: cython.Py_ssize_t = self.bounces.met[n]
+            i: cython.Py_ssize_t = self.pairs.at[q].first
+            j: cython.Py_ssize_t = self.pairs.at[q].second
+            self.sleeping.wake_met(i)
+            self.sleeping.wake_met(j)
+            if q != p:
+                self.pairs.impact[q].resolved_at = self.step.now
+                self.pairs.impact[q].repeats = 0
+            self._end_drifts(q)
+            self._split_paths(q)
+            self.carriers.catch_up(i, j)
+            m.take(q)
+            self.solver.weigh()
+            m.note_velocities()
+            m.find_press()
+            if self.bodies.rare.any_friction:
+                self.friction.note_velocities()
+        self.bounces.resolve()
+        k: cython.int = m.axis  # the impact of pair p was taken last
+        m.impulse = min(
+            self.bodies.mass[m.rows[0]] * abs(m.velocity_after(0, k) - m.before[0][k]),
+            self.bodies.mass[m.rows[1]] * abs(m.velocity_after(1, k) - m.before[1][k]),
+        )
 
     @cython.cfunc
     @cython.inline

@@ -90,11 +90,11 @@ class MetSurfaces:
             push: cython.double = self._push_of(q)
             most: cython.double = self._push_of(best)
             if push <= most:
-                return push == most and push > -INF and best != p and self._precedes(q, best)
+                return push == most and push > -INF and best != p and self.precedes(q, best)
             return True
-        return self._precedes(q, best)
+        return self.precedes(q, best)
 
-    def _precedes(self, q: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+    def precedes(self, q: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether pair q comes before another in space."""
         b: Bodies = self.bodies
 

@@ -584,10 +584,10 @@ class Simulator:
 
     def take(self, pair: tuple[int, int]) -> None:
         """Take the impact of a pair, whose turn it is, or one that comes first on its side."""
+        if self.queue[pair].time > self.now:
+            self.advance(self.queue[pair].time)
         pair = self._first_of_side(pair)
         impact = self.queue.pop(pair)
-        if impact.time > self.now:
-            self.advance(impact.time)
         if self.crosses(pair):
             self._take_crossing(pair, impact)
             return
@@ -1069,6 +1069,7 @@ class Simulator:
         if self._meets_by_drift(pair, impact):
             self.impulse = Fraction(0)
             return RESOLVED
+        together = self._bounces_with(pair, impact) if self._bounces(pair, impact) else []
         self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
         n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
@@ -1091,7 +1092,7 @@ class Simulator:
             return CRUSHED
         normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
-        leans = pair in self.leaning and not self._has_parted(pair)
+        leans = self._leans(pair)
         if not normal_only and not impact.overlaps:
             restitution = self._restitution_of(pair, self.joining)
             joining = [n for n in pair if self._yields(n, k)]
@@ -1121,6 +1122,8 @@ class Simulator:
                 return CRUSHED
             if not merged:
                 self._exchange(pair, impact, restitution)
+        elif together:
+            self._bounce_together([pair, *together], impact)
         elif restitution > 0 and len(self.blocked) == 2:
             self._stop(k, restitution)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
@@ -1128,9 +1131,10 @@ class Simulator:
         elif not self._join(pair, impact):
             self.crushed.add(pair)
             return CRUSHED
+        pushes = leans and len(self.yielding) == 2
+        if not (normal_only or together or pushes):
+            self._turn(i, j, impact, v1, v2, restitution)
         if not normal_only:
-            if not leans or len(self.yielding) < 2:
-                self._turn(i, j, impact, v1, v2, restitution)
             self._add_rubbing(pair, impact)
         elif self.saved.keys().isdisjoint(pair):
             self.riders.press(pair, k, impact.sign)
@@ -1156,6 +1160,76 @@ class Simulator:
     def are_apart(self, i: int, j: int) -> bool:
         """Return whether two bodies share no point now."""
         return any(side.gap > 0 for side in self.sides((i, j)))
+
+    def _bounces(self, pair: tuple[int, int], impact: Impact) -> Fraction:
+        """Return the restitution of two bodies that are free, dynamic and equal, or 0."""
+        i, j = pair
+        k = impact.axis
+        closing = self.velocity[j][k] - self.velocity[i][k]
+        if (
+            impact.overlaps
+            or impact.corner
+            or closing * impact.sign <= 0
+            or not self._are_equal(pair, k)
+            or self.bodies[i].level % 2
+            or self.resizes(pair, k)
+            or any(n in self.saved for n in pair)
+            or any((n, self.n_instants) in self.calm or n in self.clusters[k] for n in pair)
+        ):
+            return Fraction(0)
+        e = self._restitution_of(pair, {i, j})
+        is_weak = self._leans(pair) or self.repeats.get(pair, (-1, 0))[0] == self.n_instants
+        return Fraction(0) if e < 1 and is_weak else e
+
+    def _are_equal(self, pair: tuple[int, int], k: int) -> bool:
+        """Return whether two bodies give way to each other on an axis."""
+        one, other = pair
+        is_wall = not (self._yields(one, k) and self._yields(other, k))
+        return not is_wall and self.bodies[one].level == self.bodies[other].level
+
+    def _bounces_with(self, pair: tuple[int, int], impact: Impact) -> list[tuple[int, int]]:
+        """Return the other bounces of this instant, on its axis, that a pair is connected with."""
+        due = {
+            other for other, coming in self.due_with(impact).items()
+            if other != pair and not self.crosses(other)
+            and coming.axis == impact.axis and self._bounces(other, coming)
+        }  # fmt: skip
+        bodies, found = set(pair), []
+        while beside := {other for other in due if not bodies.isdisjoint(other)}:
+            found += beside
+            due -= beside
+            bodies.update(*beside)
+        return found
+
+    def due_with(self, impact: Impact) -> dict[tuple[int, int], Impact]:
+        """Return the impacts of the instant of one, as they are now."""
+        due = {pair: other for pair, other in self.queue.items() if other.time == impact.time}
+        now = {pair: self.sweep(pair) if due[pair].is_stale else due[pair] for pair in due}
+        return {pair: other for pair, other in now.items() if other and other.time == impact.time}
+
+    def _bounce_together(self, pairs: list[tuple[int, int]], impact: Impact) -> None:
+        """Let bodies bounce that all meet at once, by the least change that stops all of them."""
+        k = impact.axis
+        bodies = {n for pair in pairs for n in pair}
+        before = {n: self.velocity[n][k] for n in bodies}
+        for n in bodies:
+            self.unpressed.setdefault((n, k), before[n])
+        presses = []
+        for i, j in pairs:
+            sign = impact.sign if (i, j) == pairs[0] else self.queue[i, j].sign
+            presses.append(Press(*((i, j) if sign < 0 else (j, i))))
+        after = project({n: self.bodies[n].mass for n in bodies}, before, presses)
+        e = max(self._restitution_of(pair, set(pair)) for pair in pairs)
+        for n in bodies:
+            self.change_alone(n, k, after[n] + e * (after[n] - before[n]))
+        self.repeats.update(dict.fromkeys(pairs[1:], (self.n_instants, 0)))
+        self.impulse = min(
+            self.bodies[n].mass * abs(self.velocity[n][k] - before[n]) for n in pairs[0]
+        )
+
+    def _leans(self, pair: tuple[int, int]) -> bool:
+        """Return whether two bodies have met in the last step, and touch since."""
+        return pair in self.leaning and not self._has_parted(pair)
 
     def _has_parted(self, pair: tuple[int, int]) -> bool:
         """Return whether the two have been apart in this step, by more than rounding."""
@@ -1186,6 +1260,8 @@ class Simulator:
         impact = self.queue[pair]
         if self.rank(pair) != FACE:
             return pair
+        if not self._bounces(pair, impact) and self._are_equal(pair, impact.axis):
+            return min(self._bounces_with(pair, impact), default=pair, key=self.key)
         beside = [
             other for n in pair if self.bodies[n].is_dynamic
             for other in self._beside(pair, impact, n)

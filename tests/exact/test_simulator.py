@@ -133,6 +133,36 @@ def test_two_tiles_are_both_told_and_one_answers():
     ]
 
 
+def test_who_hits_two_at_once_bounces_off_both():
+    exact = run(
+        [
+            body(1, (-2, 0), (2, 1), (0, 0), "deflect", restitution=Fraction(1, 2)),
+            body(2, (2, 0), (2, 1), (0, 0), "deflect"),
+            body(3, (0, 4), (1, 1), (0, -3), "slide"),
+        ]
+    )
+
+    # Stopped together all have -1, and the larger restitution counts for all.
+    assert [exact.velocity[n][1] for n in (1, 2, 3)] == [-2, -2, 1]
+    assert [e.impulse for e in exact.events] == [2, 0]
+    assert described(exact) == [
+        (Fraction(2, 3), 1, 3, "resolved"),
+        (Fraction(2, 3), 2, 3, "stopped already"),
+    ]
+
+
+def test_of_two_that_are_hit_at_once_one_may_get_away_untouched():
+    exact = run(
+        [
+            body(1, (-2, 0), (2, 1), (0, 0), "deflect", mass=2),
+            body(2, (2, 2), (2, 1), (0, -4), "deflect"),
+            body(3, (0, 5), (1, 1), (0, -6), "slide", mass=2),
+        ]
+    )
+
+    assert [exact.velocity[n][1] for n in (1, 2, 3)] == [-6, -4, 0]
+
+
 def test_a_corner_waits_for_the_faces_of_its_instant():
     # It comes down and to the right: onto tile 2, and onto the corner of tile 1, whose id is lower.
     exact = run(
@@ -892,9 +922,14 @@ FAULTS = {
         "one.meets & other.kinds or other.meets",
     ),
     "a group says nothing": ("if one.group and one.group == other.group:", "if False:"),
+    "what bounces together bounces in pairs": ("elif together:", "elif False:"),
+    "of those that bounce together the least restitution counts": (
+        "e = max(self._restitution_of",
+        "e = min(self._restitution_of",
+    ),
     "nothing is crushed twice": (
-        "self.crushed.add(pair)\n            return CRUSHED\n        if not",
-        "return CRUSHED\n        if not",
+        "self.crushed.add(pair)\n            return CRUSHED\n        pushes",
+        "return CRUSHED\n        pushes",
     ),
 }
 

@@ -262,6 +262,8 @@ class Follower(Simulator):
         )
         self.grain = 4 * SLOP * largest
         self.blur = {body.ident: self.grain for body in bodies}
+        # what the library has stopped at the instant of the impact that it has reported, after that
+        self.stopped: list[ec.Collision] = []
         self.rooted: dict[int, float] = {}  # by how much a velocity may be off besides
         self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
         self.late: set[tuple[int, int]] = set()  # overlaps that only a look at all pairs has found
@@ -313,13 +315,34 @@ class Follower(Simulator):
                 return pair
         return None
 
+    def due_with(self, impact: Impact) -> dict[tuple[int, int], Impact]:
+        """Return the impacts that the library has found to be of the instant of one.
+
+        Rounding decides which they are, and whether they are impacts at all.
+        """
+        for hit in self.stopped:
+            pair = (hit.first, hit.second)
+            if pair not in self.queue:
+                found = self._across(pair, _side_of(hit.normal)[0], 1)
+                if found is not None and not found.overlaps:
+                    self.queue[pair] = found
+        stopped = {(hit.first, hit.second) for hit in self.stopped}
+        return {
+            pair: coming for pair, coming in self.queue.items()
+            if pair in stopped and float(coming.time - self.now) <= self.bound(pair, coming)
+        }  # fmt: skip
+
     def is_blurred(self) -> bool:
         """Return whether something due is known too badly to go on."""
         return any(self.bound(pair, impact) > TOO_BLURRED for pair, impact in self.queue.items())
 
-    def follow(self, hit: ec.Collision) -> None:
-        """Take the impact that the library has reported."""
+    def follow(self, hit: ec.Collision, later: list[ec.Collision]) -> None:
+        """Take the impact that the library has reported, before those that it reports later."""
         pair = (hit.first, hit.second)
+        self.stopped = [
+            other for other in later
+            if other.time == hit.time and other.outcome is ec.Outcome.STOPPED_ALREADY
+        ]  # fmt: skip
         is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
         # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
         if hit.time != self.hit_time or not (is_stopped or self._is_due_now(pair)):
@@ -792,11 +815,11 @@ def compare_step(
     make_flush(bodies, dim)
     follower = Follower(bodies, Fraction(dt), **limits)
     n_resolutions = Counter((hit.time, hit.first, hit.second) for hit in hits)
-    for hit in hits:
+    for n, hit in enumerate(hits):
         if follower.is_blurred() or n_resolutions[hit.time, hit.first, hit.second] > LONGEST_SERIES:
             tally.cut_short = 1
             return tally
-        follower.follow(hit)
+        follower.follow(hit, hits[n + 1 :])
     tally.ties, tally.roundings = follower.n_ties, follower.n_roundings
     if follower.is_blurred():
         tally.cut_short = 1

@@ -9,6 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.rows import STEP, rows_that_meet
 from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -135,6 +136,55 @@ def test_mirror_images_stay_mirror_images(name, volume):
             for n in range(n_steps):
                 for one, two in zip(places[n], other[n], strict=True):
                     assert one == pytest.approx(two, abs=1e-6), (seed, changes, n)
+
+
+ROWS = {
+    "bounces": {"Deflect"},
+    "bounces of all masses": {"Deflect", "Mass"},
+    "bounces of some": {"Deflect", "Slide", "Mass"},
+    "walls that throw": {"Slide", "Restitution"},
+    "bounces that rub": {"Deflect", "Friction"},
+}
+
+
+def play_rows(boxes, dim, mirror, order=1):
+    """Return where the boxes of rows are after each of three steps, mirrored back."""
+
+    def seen(vector):
+        return tuple(x * side for x, side in zip(vector, mirror, strict=True))
+
+    ids = {}
+    for n in range(len(boxes))[::order]:
+        place, half, velocity, parts = boxes[n]
+        ids[n] = esper.create_entity(
+            ec.Position(*seen(place)),
+            ec.Extents(*half),
+            ec.Velocity(*seen(velocity)),
+            *[copy.copy(part) for part in parts],
+        )
+    space = ec.install(dim=dim)
+    places = []
+    for _ in range(3):
+        esper.process(STEP)
+        places.append([seen(space.position_of(ids[n])) for n in sorted(ids)])
+    return places
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, volume):
+    for seed in range(volume(30, 2000)):
+        boxes = rows_that_meet(seed, dim, ROWS[name])
+        plain = (1,) * dim
+        with another_world("mirror"):
+            places = play_rows(boxes, dim, plain)
+        mirrors = [(tuple(-1 if k == axis else 1 for k in range(dim)), 1) for axis in range(dim)]
+        for mirror, order in [*mirrors, (plain, -1)]:
+            with another_world("mirror"):
+                other = play_rows(boxes, dim, mirror, order)
+            for n in range(3):
+                for one, two in zip(places[n], other[n], strict=True):
+                    assert one == pytest.approx(two, abs=1e-6), (seed, mirror, order, n)
 
 
 @pytest.mark.parametrize("dx", [4, 9])
