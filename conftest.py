@@ -186,7 +186,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if stale and not ec.COMPILED and backend.missing_kernel is None:
             return  # pure Python was asked for; no test runs the compiled kernels beside it
         compiled = backend.load_all(compiled=True)
-        if not stale and build.is_generator_newer(compiled):  # else the sources tell, in no time
+        if not stale and build.is_generator_newer(compiled):  # else checksums suffice
             stale = build.find_stale(build.generated(), compiled)
     except ImportError:
         stale = []

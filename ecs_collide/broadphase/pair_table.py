@@ -535,7 +535,8 @@ class PairTable:
     def mark_clear(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the paths of a pair end farther apart than rounding can bring them together.
 
-        The end of the step does not compare such pairs, which spares 1 to 5 % of its instructions.
+        The end of the step does not compare such pairs, which saves 1 to 5 % of the instructions
+        of a step with many pairs.
         """
         self.at[p].is_clear = 1
 

@@ -144,9 +144,10 @@ class Narrowphase:
 
                                  | d x m | > h.x * | m.y | + h.y * | m.x |
 
-        The distance must exceed all rounding.  A pair that passes does not touch.  It spares less
-        than 1 % of most steps, 3 % if bodies fly 12 lengths in a step, and 12 % if sizes and speeds
-        are of any scale.
+        The distance must exceed all rounding.  A pair that passes does not touch.
+
+        Such pairs are not swept.  That saves less than 1 % of most steps, 3 % if bodies fly 12
+        lengths in a step, and 12 % if sizes and speeds are of any scale.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first

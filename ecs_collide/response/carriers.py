@@ -15,7 +15,8 @@ An impact gives a rider the velocity v, and its carrier goes at c.  If the impac
 carrier, and always along the normal, its own velocity becomes v - c.  Otherwise a third body is in
 the way.  It blocks the carrier's part first, as far as it must, and own stays if it lies between
 v - c and v.  If not, own becomes the number of that interval nearest to 0.  So nobody gains speed,
-and a rider without own speed has none afterwards.  The next step adds the whole of c again.
+and a rider without own speed has none afterwards.  The next step adds the whole of c again.  If the
+carrier has turned in the same instant, c is its new velocity.
 
 A body on several carriers that are equally fast along the normal, such as two belts, moves along
 them at the mean of their velocities by the widths of the contacts.  The widths count when a step

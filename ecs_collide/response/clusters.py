@@ -659,7 +659,10 @@ class Clusters(SharedMotion):
 
     @cython.inline
     def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity with which others meet a body at this instant, written or not."""
+        """Return the velocity with which others meet a body at this instant, written or not.
+
+        `velocity_of` is the mean of the path that follows, from which gravity makes it differ.
+        """
         return self.at_instant(i, k, self.velocity_of(i, k))
 
     def split_path(self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint) -> cython.bint:

@@ -56,10 +56,10 @@ class Link:
 @cython.inline
 @struct
 class Member:
-    """A node of the component that is settled."""
+    """A node of the component that is solved."""
 
     node: cython.int
-    # its places in `ContactGraph.neighbours`
+    # its places in `ContactGraph.links_of`
     first: cython.int
     end: cython.int
     # in the walk of its tree: its number, the member before it, and the link to that one or to the
@@ -210,12 +210,12 @@ class ContactGraph:
         self.level = self.bodies.controls.rank_of(self.clusters.nodes[start].body)
         self.is_mixed = False
         self._enter(start)
-        self.list_neighbours()
+        self.list_links()
 
-    def list_neighbours(self) -> cython.void:
-        """List the neighbours of all members with their links, which get no force.
+    def list_links(self) -> cython.void:
+        """List the links of all members, which get no force, and the members on their sides.
 
-        Neighbours that are not members yet become members.
+        Open nodes that a link leads to become members.
         """
         n: cython.Py_ssize_t = 0
         n_ends: cython.int = 0

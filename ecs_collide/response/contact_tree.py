@@ -24,7 +24,7 @@ class ContactTree:
     graph: ContactGraph
     order: Public[cython.int[::1]]  # its members, each after its parent
     n: cython.Py_ssize_t  # the number of its members
-    n_walks: cython.longlong
+    n_walks: cython.longlong  # the number of the last walk
     velocity: cython.double
     wall: cython.Py_ssize_t  # its link to an anchor, or 0
     n_pulls: cython.Py_ssize_t  # links that would have to pull
@@ -79,7 +79,7 @@ class ContactTree:
                 g.members[parent].is_core |= g.members[one].is_core and g.pushes(e)
 
     def _first_core(self) -> cython.Py_ssize_t:
-        """Return the first member of the tree just ordered that has the rank that is solved."""
+        """Return the first member of the tree just ordered with the rank that is solved, or any."""
         for n in range(self.n):
             if self.graph.members[self.order[n]].is_core:
                 return self.order[n]

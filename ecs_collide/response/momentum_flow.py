@@ -47,7 +47,7 @@ class MomentumFlow:
             if g.members[one].shift != 0.0:
                 return False
         g.add_contacts()
-        g.list_neighbours()
+        g.list_links()
         for n in range(t.n):
             one = t.order[n]
             g.members[one].tree = tree

@@ -205,7 +205,7 @@ class Projection:
         """Let links press again that were cut, if their sides still go together."""
         g: ContactGraph = self.graph
 
-        g.list_neighbours()
+        g.list_links()
         for at in range(g.n_ends):
             e: cython.Py_ssize_t = g.links_of[at]
             if g.links[e].is_cut:

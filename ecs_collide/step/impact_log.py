@@ -114,7 +114,7 @@ class ImpactLog:
         buffer.codes[n, EVENT_SIGN] = sign
         buffer.solid_first[n] = buffer.solid_second[n] = -1
         buffer.impulse[n] = 0.0
-        numbers[at + dim] = self.closing_speed(p, outcome)
+        numbers[at + dim] = self.closing_speed(p, outcome)  # which finds the normal, too
         for k in range(dim):
             numbers[at + k] = self.slopes.unit[k]
         self._write_places(numbers, p, at + dim + 1, is_slanted(sign))
@@ -208,7 +208,7 @@ class ImpactLog:
     def _before(
         self, i: cython.Py_ssize_t, k: cython.int, outcome: cython.int, now: cython.double
     ) -> cython.double:
-        """Return a body's velocity before the impact that has stopped it, or if none has, `now`."""
+        """Return the velocity of a body before the impact that has stopped it, else `now`."""
         b: Bodies = self.bodies
 
         if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):

@@ -708,7 +708,7 @@ class ImpactLoop:
             if not self._close(p):
                 self.narrowphase.aim(p)
                 self.narrowphase.sweeper.solve()
-                if self.narrowphase.has_left():  # not over its edge, so it may come back
+                if self.narrowphase.has_left():  # by a jump, so it may enter again in this step
                     self.narrowphase.sweep_crossing(p, IMPACT)
             return False
         self.event = self._log(p, CROSSED)
