@@ -202,17 +202,22 @@ def test_a_resting_body_closes_at_no_speed(world, implementation):
     assert [event.closing_speed for event in space.collisions] == [0.0]
 
 
-def test_a_fall_onto_two_tiles_has_one_closing_speed(world, implementation):
-    mover((0, 3), (1, 1), (0, -5), ec.Slide())
-    box((-2, 0), (2, 1))
-    box((2, 0), (2, 1))
-    space = ec.install(gravity=(0, -10))
+@pytest.mark.parametrize("up", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_fall_onto_two_tiles_has_one_closing_speed(dim, up, world, implementation):
+    def at(x, y):
+        return (x, up * y, *(0,) * (dim - 2))
+
+    mover(at(0, 3), (1,) * dim, at(0, -5), ec.Slide())
+    for x in (-2, 2):
+        box(at(x, 0), (2, *(1,) * (dim - 1)))
+    space = ec.install(dim=dim, gravity=at(0, -10))
 
     esper.process(0.5)
 
     landed, stopped = space.collisions
     assert stopped.outcome is ec.Outcome.STOPPED_ALREADY
-    assert landed.closing_speed == stopped.closing_speed == -landed.velocity_first[1]
+    assert landed.closing_speed == stopped.closing_speed == -up * landed.velocity_first[1]
 
 
 @pytest.mark.parametrize("is_first", [False, True])
