@@ -927,7 +927,7 @@ class ImpactLoop:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
-        # Who leans and closes pushes: `Stop` and `Push` are for what is hit, or bears a weight.
+        # A body that leans and closes pushes.  `Stop` and `Push` are for hits and for weights.
         pushes: cython.bint = leans and speed > 0.0 and m.is_dynamic[0] and m.is_dynamic[1]
         self.solver.may_part = (
             self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
@@ -977,7 +977,7 @@ class ImpactLoop:
             m.take(q)
             self.solver.weigh()
             m.note_velocities()
-            m.find_press()
+            m.find_press()  # for the kicks
             if self.bodies.rare.any_friction:
                 self.friction.note_velocities()
         self.bounces.resolve()
