@@ -76,7 +76,8 @@ class ContactTree:
                 parent: cython.Py_ssize_t = g.members[one].parent
                 g.members[parent].excess += excess
                 g.members[parent].noise += g.members[one].noise
-                g.members[parent].is_core |= g.members[one].is_core and g.pushes(e)
+                passes_on: cython.bint = g.members[one].is_core != 0 and g.pushes(e)
+                g.members[parent].is_core |= passes_on
 
     def _first_core(self) -> cython.Py_ssize_t:
         """Return the first member of the tree just ordered with the rank that is solved, or any."""
