@@ -342,7 +342,7 @@ class Pipeline:
             self.is_offering = self.responses.offer_to(offers)
             self.offers = offers
         timeline: Timeline = state.timeline
-        timeline.loop.hands_all_over = self.is_offering and self.responses.want_all()
+        timeline.loop.surfaces.offers_all = self.is_offering and self.responses.want_all()
         while timeline.loop.run(True) >= 0:
             self.responses.resolve_one()
         self._end_lap("resolve")

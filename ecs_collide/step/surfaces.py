@@ -12,7 +12,7 @@ A *wall* is a static or kinematic body, or one that is locked on the axis of the
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import INF, Custom, Sensing
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -31,6 +31,7 @@ class MetSurfaces:
     pairs: PairTable
     queue: ImpactQueue
     solver: Solver
+    offers_all: Public[cython.bint]  # every impact to the game, whatever the columns of its bodies
 
     def __init__(self, step: Step, solver: Solver):
         self.step = step
@@ -45,7 +46,7 @@ class MetSurfaces:
         b: Bodies = self.bodies
         custom: cython.int = b.custom[self.pairs.at[p].first] | b.custom[self.pairs.at[p].second]
 
-        return (custom & Custom.OFFERED) != 0
+        return self.offers_all or (custom & Custom.OFFERED) != 0
 
     def may_offer_crossing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether custom responses are told of a pair that crosses, as one is attached."""
@@ -58,7 +59,7 @@ class MetSurfaces:
         """Return the impact to take now, of those beside pair p's; p if that one comes first."""
         b: Bodies = self.bodies
         best: cython.Py_ssize_t = p
-        is_offered: cython.bint = b.any_offered and self.is_offered(p)
+        is_offered: cython.bint = self.offers_all or (b.any_offered and self.is_offered(p))
 
         # The queue has walls first, so nothing comes before two other bodies but what the game does.
         if (

@@ -162,6 +162,26 @@ def test_impacts_are_offered_in_time_order():
     ]
 
 
+#        | v             The system lets the falling box cross the left one.  It bounces off the
+#      +---+             right one alone, though both bounces would otherwise be one.
+#    +--+ +--+
+def test_no_box_bounces_that_was_not_offered():
+    class Passes(ec.ResponseSystem):
+        def respond(self, impact):
+            if left in (impact.first, impact.second):
+                impact.cross(until_separate=True)
+            return ec.DEFAULT
+
+    left, right = (mover((x, 0), (2, 1), (0, 0), ec.Deflect()) for x in (2, -2))
+    falling = mover((0, 4), (1, 1), (0, -3), ec.Deflect())
+    space = ec.Space()
+    install(space, Passes(space))
+
+    esper.process(1.0)
+
+    assert [velocity(body) for body in (left, right, falling)] == [(0, 0), (0, -3), (0, 0)]
+
+
 def test_a_response_system_run_by_hand_after_another_one_is_refused():
     mover((0, 0), (1, 1), (8, 0), ec.Stop())
     space = ec.Space()
