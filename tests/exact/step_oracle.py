@@ -434,8 +434,24 @@ def _is_wall_beside(
     return False
 
 
+def _bounces_before(
+    exact: Simulator,
+    pair: tuple[int, int],
+    first: tuple[int, int],
+    sides: dict[tuple[int, int], tuple[int, int]],
+) -> bool:
+    """Return whether two dynamic bodies bounce on the axis on which two others do not."""
+    (e, free), (other, is_pair) = (
+        (max(body.restitution for body in bodies), all(body.is_dynamic for body in bodies))
+        for bodies in ([exact.bodies[n] for n in each] for each in (pair, first))
+    )
+    return free and is_pair and e > 0 and other < 1 and sides[pair][0] == sides[first][0]
+
+
 def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
-    """Each event is the least, by the key, of its round, or a wall on the same side of a body.
+    """Each event is the least, by the key, of its round, or precedes it by another rule.
+
+    That is a wall on the same side of a body, or a bounce before what does not bounce.
 
     Corners come when no face is due.
 
@@ -468,7 +484,9 @@ def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
             if pair == first:
                 last = key(pair)
             else:
-                assert _is_wall_beside(exact, pair, first, sides), f"{first} comes before {event}"
+                assert _is_wall_beside(exact, pair, first, sides) or _bounces_before(
+                    exact, pair, first, sides
+                ), f"{first} comes before {event}"
 
 
 def _due(exact, paths, n: int, before) -> tuple[set, set, dict]:
