@@ -77,13 +77,23 @@ class MetBounces:
 
     def first_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return pair p, or the bounce that is taken before it."""
-        if not self._is_of_equals(p) or self._restitution_of(p) > 0.0 or not self.gather(p):
+        if (
+            not self.any_due()
+            or not self._is_of_equals(p)
+            or self._restitution_of(p) > 0.0
+            or not self.gather(p)
+        ):
             return p
         best: cython.Py_ssize_t = self.met[0]
         for n in range(1, self.n):
             if self.surfaces.precedes(self.met[n], best):
                 best = self.met[n]
         return best
+
+    @cython.inline
+    def any_due(self) -> cython.bint:
+        """Return whether another impact is due now: seldom, so it is asked first."""
+        return self.queue.size > 0 and self.queue.at[self.queue.top()].time <= self.step.now
 
     def gather(self, p: cython.Py_ssize_t) -> cython.bint:
         """Find the other bounces of this instant that a pair is connected with; return if any."""
@@ -92,8 +102,6 @@ class MetBounces:
         self.axis = self.pairs.impact[p].axis
         self.n = self.n_rows = 0
         self.restitution = 0.0
-        if self.queue.size == 0 or self.queue.at[self.queue.top()].time > self.step.now:
-            return False
         if self.rows.shape[0] < self.bodies.capacity:
             self.found_in = zeros(LONG, self.bodies.capacity)
             self.rows = zeros(INT, self.bodies.capacity)

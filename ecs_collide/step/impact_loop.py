@@ -932,6 +932,7 @@ class ImpactLoop:
         if (
             restitution > 0.0
             and not self.is_chosen
+            and self.bounces.any_due()
             and self.bounces.is_free(p)
             and self.bounces.gather(p)
         ):
