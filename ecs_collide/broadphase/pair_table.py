@@ -570,7 +570,7 @@ class PairTable:
         image: cython.longlong = 0
         seen: set = set()
         rows: set = set()
-        n_listed: cython.Py_ssize_t = 0
+        listed: set = set()  # of row and pair
 
         for p in range(self.n):
             state: cython.int = self.at[p].state
@@ -599,12 +599,13 @@ class PairTable:
             seen.add(key)
             rows.update(key[:2])
         for row in rows:
-            n_listed += self._count_listed(row)
-        assert n_listed == 2 * self.n, "a pair is missing in the list of a row"
+            self._add_listed(listed, row)
+        for p in range(self.n):
+            for row in (self.at[p].first, self.at[p].second):
+                assert (row, p) in listed, f"pair {p} is not in the list of row {row}"
 
-    def _count_listed(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the number of pairs in the list of a body, which must be in descending order."""
-        n: cython.Py_ssize_t = 0
+    def _add_listed(self, listed: set, row: cython.Py_ssize_t) -> cython.void:
+        """Add the pairs in the list of a body, which must be in descending order."""
         last: cython.Py_ssize_t = self.n
         p: cython.Py_ssize_t = self.head_of(row)
 
@@ -612,6 +613,5 @@ class PairTable:
             assert p < last, f"the list of row {row} goes from pair {last} to {p}"
             assert row in (self.at[p].first, self.at[p].second), f"pair {p} is not of row {row}"
             last = p
-            n += 1
+            listed.add((row, p))
             p = self.next_of(p, row)
-        return n

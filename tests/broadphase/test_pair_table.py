@@ -293,7 +293,7 @@ def test_check_finds_states_that_contradict_each_other(table):
         broken(CROSS, is_clear=1),
         broken(SOLID, next_of_first=0, first=3),
     ):
-        with pytest.raises(AssertionError, match=r"pair 0|is missing in the list"):
+        with pytest.raises(AssertionError, match="pair 0"):
             made.check(2)
 
 
