@@ -37,13 +37,18 @@ def compare_world(number, seconds, rules):
         bodies = read_bodies(random_world.dim)
         standing = standing.at_start(space.dim)
         rules.try_out(bodies, dt, standing)
-        esper.process(dt)
-        try:
-            tally += compare_step(bodies, dt, space, standing)
-        except AssertionError as wrong:
-            raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+        tally += take_step(bodies, dt, space, standing, f"world {number}, step {step} of {dt} s")
         standing = standing_in(space)
     return tally
+
+
+def take_step(bodies, dt, space, standing, which):
+    """Take a step and compare it; an error says which one it was."""
+    esper.process(dt)
+    try:
+        return compare_step(bodies, dt, space, standing)
+    except AssertionError as wrong:
+        raise AssertionError(which) from wrong
 
 
 @pytest.mark.slow_in_python
@@ -124,11 +129,8 @@ def test_every_step_of_bodies_that_leave_others_is_the_exact_one(volume):
             for step in range(4):
                 bodies = read_bodies(draw.dim)
                 standing = standing.at_start(draw.dim)
-                esper.process(dt)
-                try:
-                    tally += compare_step(bodies, dt, space, standing)
-                except AssertionError as wrong:
-                    raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+                which = f"world {number}, step {step} of {dt} s"
+                tally += take_step(bodies, dt, space, standing, which)
                 standing = standing_in(space)
 
     print(tally)
