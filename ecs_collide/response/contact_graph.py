@@ -20,7 +20,8 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
-NEXT_TO_NOTHING = 2.0**-300  # of its mass: what a member of a lower rank weighs
+# Of its mass: what a member of a lower rank weighs.  Masses of two ranks may differ by less.
+NEXT_TO_NOTHING = 2.0**-300
 OPEN = -1
 
 
@@ -105,7 +106,7 @@ class ContactGraph:
     members: cython.pointer[Member]
     level: cython.longlong  # the rank that is solved
     is_mixed: cython.bint  # whether there are several
-    links_of: Public[cython.int[::1]]  # the links of each member, those of one after the other
+    links_of: Public[cython.int[::1]]  # (n_ends or more,): the links of member 0, of member 1, ...
     n_ends: cython.int  # ends of links at members: one if a single body has met a single anchor
     component: cython.longlong  # its number
     component_of: cython.longlong[::1]  # of each node
@@ -264,7 +265,7 @@ class ContactGraph:
         self.n_members += 1
 
     def weigh_next(self) -> cython.bint:
-        """Let members of the highest rank that is not settled weigh; return whether there are any.
+        """Give the members of the highest unsettled rank their masses; return whether there are any.
 
         Their trees are open.  Members of lower ranks weigh next to nothing.
         """

@@ -202,7 +202,7 @@ class Projection:
             g.settle(n)
 
     def _join_again(self) -> cython.void:
-        """Let links press again that were cut, if their sides still go together."""
+        """Let the cut links press again whose sides still go together."""
         g: ContactGraph = self.graph
 
         g.list_links()
@@ -477,7 +477,7 @@ class Projection:
         return True
 
     def _release(self, e: cython.Py_ssize_t) -> cython.void:
-        """Let a link no longer press, and list the trees on its sides."""
+        """End the press of a link, and list the trees on its sides."""
         g: ContactGraph = self.graph
 
         g.links[e].presses = 0

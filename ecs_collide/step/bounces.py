@@ -92,7 +92,7 @@ class MetBounces:
 
     @cython.inline
     def any_due(self) -> cython.bint:
-        """Return whether another impact is due now: seldom, so it is asked first."""
+        """Return whether another impact is due now; mostly none is, so it is asked first."""
         return self.queue.size > 0 and self.queue.at[self.queue.top()].time <= self.step.now
 
     def gather(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -133,7 +133,7 @@ class MetBounces:
                 and self.found_in[self.pairs.partner(q, i)] <= self.search
                 and self.pairs.impact[q].axis == self.axis
                 and self.pairs.is_solid(q)
-                and self._is_of_equals(q)
+                and not self.surfaces.is_offered(q)
             ):
                 restitution: cython.double = self._restitution_of(q)
                 if restitution > 0.0 and self._meets_at_faces(q):
@@ -233,7 +233,7 @@ class MetBounces:
                 c.turn_freely(i, k, after + c.kick_of(i, k))
 
     def _join(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let the bodies of a pair go together if they close, and note their contact."""
+        """Note the contact of a pair, and merge its two bodies if they close."""
         c: Clusters = self.clusters
         low: cython.Py_ssize_t = self.pairs.at[p].first
         high: cython.Py_ssize_t = self.pairs.at[p].second
