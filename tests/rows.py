@@ -11,6 +11,8 @@ STEP = 1 / 4  # they meet in the middle of the first one
 RESPONSES = {
     "Deflect": lambda draw: ec.Deflect(draw.choice([0.25, 0.5, 1])),
     "Slide": lambda draw: ec.Slide(),
+    "Push": lambda draw: ec.Push(),
+    "Stop": lambda draw: ec.Stop(),
 }
 # The share of the boxes that have a component, and what makes one.
 MORE = {

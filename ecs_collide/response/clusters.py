@@ -395,6 +395,24 @@ class Clusters(SharedMotion):
                 velocity += self.gravity.release(i, k, self.step.now)
         self.turn_alone(i, k, velocity)
 
+    def change_along(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a velocity along a surface; a lasting cluster shares the momentum.
+
+        The velocity is the path's: the velocity of this instant plus the kick.
+        """
+        if self.bodies.controls.locks(i, k):
+            return
+        root: cython.Py_ssize_t = self.lasting_root(i, k)
+        if root == 0:
+            self.turn_freely(i, k, velocity)
+            return
+        shared: cython.double = self.final_velocity(i, k)
+        if velocity != shared:
+            self.push(root, self.weight_in(root, i), velocity)
+            self.push(root, -self.weight_in(root, i), shared)
+
     def let_rise(self, i: cython.Py_ssize_t, k: cython.int, change: cython.double) -> cython.void:
         """Let a body fall again if an impact is to change its velocity against its gravity.
 
@@ -628,7 +646,7 @@ class Clusters(SharedMotion):
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
         if root == 0:
-            return self.bodies.velocity_met(i, k)
+            return self.velocity_of(i, k)
         return self.leaving_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
     @cython.inline
@@ -647,6 +665,16 @@ class Clusters(SharedMotion):
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return 0.0
         return self.gravity.kick[i, k]
+
+    @cython.inline
+    def velocity_after(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body at this instant, without its kick."""
+        return self.final_velocity(i, k) - self.kick_of(i, k)
+
+    @cython.inline
+    def is_merged(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body is in a cluster with others."""
+        return self.nodes[self.root(self.node_of[i, k])].size > 1
 
     @cython.inline
     def at_instant(
@@ -864,23 +892,6 @@ class Clusters(SharedMotion):
             if abs(lead) <= PATH_ROUNDING * abs(v1):
                 return 0.5 * (v1 + v2)
         return v1 if lead >= 0.0 else v2
-
-    @cython.cfunc
-    @cython.inline
-    def keeps_losses(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether no parting gives back the energy that a merge of the cluster takes.
-
-        If its members part from each other, they have the energy that the new partner took.
-        """
-        return self.nodes[root].size == 1 or self.nodes[root].lasts
-
-    def loss_with(
-        self, root: cython.Py_ssize_t, mass: cython.double, apart: cython.double
-    ) -> cython.double:
-        """Return twice the energy lost when a cluster and a mass, `apart` in velocity, join."""
-        total: cython.double = self.nodes[root].mass + mass
-
-        return self.nodes[root].mass / total * apart * mass * apart
 
     def _mean(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of two clusters."""

@@ -44,6 +44,7 @@ class Rubbing:
     axis: cython.schar
     sign: cython.schar
     friction: cython.double  # 0 or less if it does not rub
+    turns: cython.schar  # whether `Stop` or `Push` turns one of the bodies
     width: cython.double
     budget: cython.double  # the momentum that friction may pass on
     # whether the normal part, and friction, may change each body: 1, 2, 3 for both
@@ -173,13 +174,19 @@ class CoulombFriction:
         self.rubbed[at].kick = 0.0
         return at
 
-    def add(self, p: cython.Py_ssize_t, rides: cython.bint, lands: cython.bint) -> cython.int:
+    def add(
+        self,
+        p: cython.Py_ssize_t,
+        rides: cython.bint,
+        lands: cython.bint,
+        turns: cython.bint,
+    ) -> cython.int:
         """Add the contact of the impact of pair `p`, once in an instant; return why it waits.
 
-        `rides` states that one of the bodies may be a rider of the other, and `lands` that it may
-        become one.  Returns `RUBS`, else `LANDS` if it lands, or 0.
-        One that does not rub bears its part of what presses on its side.  `Stop` and `Push` decide
-        about the velocities along the surface themselves.
+        `rides` states that one of the bodies may be a rider of the other, `lands` that it may
+        become one, and `turns` that `Stop` or `Push` turns one, without friction.  Returns `RUBS` if
+        it rubs or turns, else `LANDS` if it lands, or 0.
+        One that does not rub bears its part of what presses on its side.
         """
         m: ImpactState = self.impact
         at: cython.Py_ssize_t = self.n
@@ -196,7 +203,7 @@ class CoulombFriction:
             self.added_in = grown(self.added_in, 2 * self.pairs.n)
         if self.added_in[p] == self.clusters.instant:
             # Rounding, or another friction, has made it meet again.
-            return RUBS if friction > 0.0 else 0
+            return RUBS if friction > 0.0 or turns else 0
         self.added_in[p] = self.clusters.instant
         if at >= self.contact_memory.room:
             self._grow_contacts(2 * at)
@@ -205,23 +212,24 @@ class CoulombFriction:
         self.contacts[at].axis = self.pairs.impact[p].axis
         self.contacts[at].sign = self.pairs.impact[p].sign
         self.contacts[at].friction = friction
+        self.contacts[at].turns = turns
         self.contacts[at].rides = rides
         self.contacts[at].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
         self.contacts[at].slides = 0
         for n in range(2):
             if self._slides(n) and not b.controls.locks_all_but(m.rows[n], m.axis):
                 self.contacts[at].slides |= n + 1
-        self.any_rubs |= friction > 0.0
+        self.any_rubs |= friction > 0.0 or turns
         self.any_lands |= lands
-        return RUBS if friction > 0.0 else LANDS if lands else 0
+        return RUBS if friction > 0.0 or turns else LANDS if lands else 0
 
     def has_met(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair was added in this instant."""
         return p < self.added_in.shape[0] and self.added_in[p] == self.clusters.instant
 
     def rubs(self, c: cython.Py_ssize_t) -> cython.bint:
-        """Return whether contact `c` has friction."""
-        return self.contacts[c].friction > 0.0
+        """Return whether contact `c` has friction, or turns a body."""
+        return self.contacts[c].friction > 0.0 or self.contacts[c].turns != 0
 
     def _slides(self, n: cython.int) -> cython.bint:
         """Return whether friction may change a body.
@@ -244,7 +252,7 @@ class CoulombFriction:
         """Apply the friction of all contacts of the instant so far."""
         m: ImpactState = self.impact
 
-        if not self.any_rubs:
+        if not self.bodies.rare.any_friction:
             return
         self._find_budgets()
         for c in range(self.n):
@@ -431,7 +439,7 @@ class CoulombFriction:
 
         if first_moves != second_moves:
             n: cython.int = 0 if first_moves else 1
-            m.change_along(n, axis, self._aim_beside_wall(n, axis, part, slide))
+            self.clusters.change_along(m.rows[n], axis, self._aim_beside_wall(n, axis, part, slide))
             if self.kept < 1.0:
                 self.clusters.gravity.weaken(m.rows[n], axis, self.kept)
             return
@@ -448,8 +456,8 @@ class CoulombFriction:
                 first = second = self._common_velocity(axis) - belt
             else:
                 second = first + belt - m.belt_speed(1, axis) - self._kick_apart(axis)
-        m.change_along(0, axis, first)
-        m.change_along(1, axis, second)
+        self.clusters.change_along(i, axis, first)
+        self.clusters.change_along(j, axis, second)
 
     def _velocity_after(
         self, n: cython.int, axis: cython.int, part: cython.double, slide: cython.double
@@ -528,7 +536,7 @@ class CoulombFriction:
             velocity: cython.double = rubbed[at].velocity
             if rubbed[at].least == rubbed[at].greatest:
                 velocity = rubbed[at].least
-            self.impact.change_along(n, axis, velocity)
+            self.clusters.change_along(rubbed[at].row, axis, velocity)
             if rubbed[at].most_kept == 0.0:
                 self.clusters.gravity.weaken(rubbed[at].row, axis, 0.0)
             elif rubbed[at].kept < 1.0 - KEPT_ROUNDING:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.faces import belt_velocity
@@ -27,21 +26,16 @@ class ImpactState:
     slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
-    # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
-    # filled only for `TangentialResponse`
-    before: cython.double[2, 3]
+    before: cython.double[2, 3]  # (2, 3): on `axis`, the velocities before the resolution
     # (2,): the kicks on `axis` before the resolution; see `motion/gravity.py`
     kick: cython.double[2]
     # the momentum that the normal part of the resolution passes from one body to the other
     impulse: cython.double
-    # twice the kinetic energy that the normal part takes from the bodies, or inf if not needed
-    loss: cython.double
 
     def __init__(self, step: Step, clusters: Clusters):
         self.bodies = step.bodies
         self.pairs = step.pairs
         self.clusters = clusters
-        self.loss = INF
 
     def take(self, p: cython.Py_ssize_t) -> cython.void:
         """Store the bodies and the normal of the impact of pair `p`."""
@@ -67,12 +61,11 @@ class ImpactState:
         )
 
     def note_velocities(self) -> cython.void:
-        """Store the velocities along the normal, and reset the kicks, the impulse and the loss."""
+        """Store the velocities along the normal, and reset the kicks and the impulse."""
         self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
         self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
         self.kick[0] = self.kick[1] = 0.0
         self.impulse = 0.0
-        self.loss = INF
 
     def find_press(self) -> cython.double:
         """Store the kicks; return how fast gravity presses the bodies together, below 0 if apart.
@@ -91,9 +84,7 @@ class ImpactState:
     @cython.inline
     def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body at this instant, without its kick."""
-        return self.clusters.final_velocity(self.rows[n], axis) - self.clusters.kick_of(
-            self.rows[n], axis
-        )
+        return self.clusters.velocity_after(self.rows[n], axis)
 
     @cython.inline
     def slides(self, n: cython.int) -> cython.bint:
@@ -120,22 +111,3 @@ class ImpactState:
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body's touching face: the body's plus its belt's."""
         return self.clusters.final_velocity(self.rows[n], axis) + self.belt_speed(n, axis)
-
-    def change_along(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a velocity along the surface; a lasting cluster shares the momentum.
-
-        The velocity is the path's: the velocity of this instant plus the kick.
-        """
-        c: Clusters = self.clusters
-        i: cython.Py_ssize_t = self.rows[n]
-
-        if self.bodies.controls.locks(i, axis):
-            return
-        root: cython.Py_ssize_t = c.lasting_root(i, axis)
-        if root == 0:
-            c.turn_freely(i, axis, velocity)
-            return
-        shared: cython.double = c.final_velocity(i, axis)
-        if velocity != shared:
-            c.push(root, c.weight_in(root, i), velocity)
-            c.push(root, -c.weight_in(root, i), shared)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from math import nextafter
 
 from ecs_collide._kernel import Public, cython
-from ecs_collide._kernel.constants import INF, ResponseCode
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
@@ -65,7 +65,7 @@ class Solver:
     graph: ContactGraph  # of the projection
     impact: ImpactState  # the current or last impact
     faces: ResizingFaces
-    tangential: TangentialResponse
+    tangential: Public[TangentialResponse]
     friction: Public[CoulombFriction]
     supports: Public[Supports]
     sum: ProductSum
@@ -83,8 +83,6 @@ class Solver:
     may_part: cython.bint
     parting: cython.double  # how fast gravity parts the present pair then, or 0
     blocked: cython.int  # which of two bodies that block gives way to the other, -1 or `BOTH`
-    # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
-    counts_loss: cython.bint
 
     def __init__(self, step: Step):
         self.bodies = step.bodies
@@ -93,7 +91,7 @@ class Solver:
         self.graph = self.projection.graph
         self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
-        self.tangential = TangentialResponse(self.impact)
+        self.tangential = TangentialResponse(step, self.impact)
         self.friction = CoulombFriction(step, self.impact)
         self.supports = Supports(step, self.clusters)
         self.sum = ProductSum()
@@ -255,23 +253,19 @@ class Solver:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
 
-        self.counts_loss = not normal_only and (
-            b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
-            or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
-        )
         if self.clusters.gravity.is_on:
             # Bodies merge by their velocities at this instant; their paths have others.
             for n in range(2):
                 if m.is_dynamic[n]:
                     self.clusters.let_fall(m.rows[n], m.axis)
-            if self.counts_loss and b.rare.any_slope:
+            if b.rare.any_slope and not normal_only:
                 self._share_weights()
         m.note_velocities()
-        if self.counts_loss:
-            self.tangential.store_velocities()
         press: cython.double = m.find_press()
         if b.rare.any_friction:
             self.friction.note_velocities()
+        if b.controls.any_turn:
+            self.tangential.note(restitution)
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
             self.projection.lets_go = True
@@ -292,8 +286,6 @@ class Solver:
                 self._take_velocity(self.blocked)
             if not self._join(i, j, m.axis):
                 return False
-        if self.counts_loss:
-            self.tangential.turn(restitution)
         return True
 
     def _stand(self) -> cython.void:
@@ -320,7 +312,7 @@ class Solver:
 
         for n in range(2):
             if (
-                m.is_dynamic[n]
+                self.tangential.turns(n)
                 and not m.is_dynamic[1 - n]
                 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
             ):
@@ -390,9 +382,6 @@ class Solver:
             after = other + (1.0 + restitution) * (velocity - other) * (
                 c.nodes[root].mass / (c.nodes[root].mass + mass)
             )
-            apart: cython.double = c.leaving_velocity(root) - (other - c.shift_of(i, m.axis))
-            m.loss = c.loss_with(root, mass, apart)
-            m.loss *= 1.0 - restitution * restitution
             c.push(root, mass, other)
             c.push(root, -mass, after)
             m.impulse = mass * abs(after - other)
@@ -488,7 +477,6 @@ class Solver:
         other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
         anchor: cython.Py_ssize_t = self._find_anchor(one or other, other)
         if anchor == CONFLICT:
-            m.loss = INF
             if self._settle(i, j, k) == 1:
                 return True
             one = c.root(c.node_of[i, k]) if self.first_joins else 0
@@ -501,10 +489,6 @@ class Solver:
         one = one or other
         v1: cython.double = c.leaving_velocity(one)
         v2: cython.double = c.leaving_velocity(other)
-        if anchor < 0 and self.counts_loss:
-            self._find_loss(one, other, v1 - v2)
-        else:
-            m.loss = INF
         # A body that has left a lasting cluster counts with its share of the momentum.
         if first_leaves:
             v1 = m.before[0][k]
@@ -518,26 +502,6 @@ class Solver:
             self._link(i, j, k, True)
         self._unite(one, other, anchor, v1, v2)
         return True
-
-    def _find_loss(
-        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, apart: cython.double
-    ) -> cython.void:
-        """Find `ImpactState.loss` of two clusters without an anchor, `apart` in velocity."""
-        c: Clusters = self.clusters
-        m: ImpactState = self.impact
-
-        if (
-            self.parting > 0.0
-            or self.blocked >= 0
-            or m.is_dynamic[0] != m.is_dynamic[1]
-            or c.nodes[one].rank != c.nodes[other].rank
-        ):
-            m.loss = INF
-            return
-        if m.loss == INF:  # otherwise `_rebound_from` has set it
-            m.loss = 0.0
-        if c.keeps_losses(one) and c.keeps_losses(other):
-            m.loss += c.loss_with(one, c.nodes[other].mass, apart)
 
     def _settle(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Let a contact in a cluster, or between two anchors, press; return as `_merge_faces`."""
@@ -709,7 +673,6 @@ class Solver:
             return 0
         if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
             self._leave_for(j, i, k, self.first_joins)
-        self.impact.loss = INF
         if not f.align(self.first_joins, self.second_joins):
             ended: cython.bint = self.first_joins and c.dissolve(i, k)
             ended |= self.second_joins and c.dissolve(j, k)

@@ -1,18 +1,31 @@
 """The velocities along the surface by `Stop` and `Push`, as far as the energy allows.
 
-`Solver` runs this after the normal part and before friction.  `Stop` takes the velocity of the
-partner's face.  `Push` turns the whole relative speed along the surface.  Both go as far towards
-their rule as the kinetic energy of the pair before the impact allows.  Velocities here are at the
-instant; the paths of falling bodies get the kick in addition.
+`Stop` takes the velocity of the partner's face.  `Push` turns the whole relative speed along the
+surface.  The contacts of an instant turn their bodies together, once no normal part is due any more,
+and before friction:
+
+- A body that meets several others takes the mean of what they ask for, by the widths of the
+  contacts.
+- Bodies with `Stop` that meet each other are one along the surface.  If they meet nothing else, they
+  keep their momentum.
+- Bodies that have met each other at the instant form a *group*.  It goes as far towards these
+  velocities as its kinetic energy before the instant allows.
+
+A body does not turn along an axis on which it has met something at the instant.
+Velocities here are at the instant; the paths of falling bodies get the kick in addition.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import ResponseCode
+from ecs_collide._kernel import ReadOnly, cython, struct
+from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
+from ecs_collide._kernel.constants import INF, ResponseCode
+from ecs_collide._kernel.struct_memory import StructMemory
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum
@@ -21,259 +34,600 @@ EPSILON = 2.0**-52
 ENERGY_ROUNDING = 2.0**-46  # part of an energy, more than its rounding error
 
 
+@cython.inline
+@struct
+class Turning:
+    """A contact that turns one of its bodies, or both; they are those of `ImpactState`."""
+
+    pair: cython.int
+    axis: cython.schar
+    sign: cython.schar
+    changes: cython.schar  # which bodies the impact may change: 1, 2, 3 for both
+    turns: cython.schar  # which bodies follow their rule, in the same way
+    response: cython.schar  # of the two: 8 times that of the second, and that of the first
+    width: cython.double
+    stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
+
+
+@cython.inline
+@struct
+class Turned:
+    """A body that a resolution has changed at the instant, or that a contact turns."""
+
+    row: cython.int
+    # its group, as a forest; and the list of its members, if it is the root
+    parent: cython.int
+    next: cython.int
+    last: cython.int
+    glue: cython.int  # another one of the bodies with `Stop` that are one, or itself
+    # bits of the axes on which it has met something, on which it has bounced, and on which
+    # `before` is known
+    met: cython.schar
+    bounced: cython.schar
+    noted: cython.schar
+    # at the root of a group: how many walls it meets, or 2 if these have different velocities
+    n_walls: cython.schar
+    # whether others may have its energy, because it was in a cluster before
+    was_pushed: cython.schar
+    is_asked: cython.schar  # whether a contact turns it
+    turns: cython.schar  # at the root of a group: whether a member is to get another velocity
+    is_beside_wall: cython.schar  # whether it has `Stop`, and meets what does not give way
+    # on one axis, of the bodies that are one: the widths of what they meet; the velocities that
+    # these ask for, by width, and the least and the greatest; the same of their own, by mass
+    width: cython.double
+    asked: cython.double
+    least: cython.double
+    greatest: cython.double
+    mass: cython.double
+    momentum: cython.double
+    slowest: cython.double
+    fastest: cython.double
+    # the least and the greatest velocity of those of them that cannot turn
+    least_lead: cython.double
+    greatest_lead: cython.double
+
+
 @cython.final
 class TangentialResponse:
-    """The part of a resolution along the surface, by `Stop` and `Push`."""
+    """The part of the resolutions of an instant along the surface, by `Stop` and `Push`."""
 
+    step: Step
     bodies: Bodies
+    pairs: PairTable
     clusters: Clusters
     impact: ImpactState
     sum: ProductSum
-    face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the resolution
-    # (2, 3): the velocities after the normal part and by the rules, and their difference
-    after: cython.double[2, 3]
-    wanted: cython.double[2, 3]
-    change: cython.double[2, 3]
-    # (3,): the velocity of the frame of energies: of a partner that is not dynamic, or 0
-    frame: cython.double[3]
-    # (2,): the weight of each energy: relative mass, 1 if only that body can change, else 0
-    weight: cython.double[2]
+    n: ReadOnly[cython.Py_ssize_t]  # number of contacts
+    n_turned: cython.Py_ssize_t
+    n_asked: cython.Py_ssize_t
+    contacts: cython.pointer[Turning]
+    turned: cython.pointer[Turned]  # from 1
+    contact_memory: StructMemory
+    turned_memory: StructMemory
+    place_of: cython.int[::1]  # (n_rows or fewer,): place in `turned`, or 0
+    asked: cython.int[::1]  # (n_asked or more,): the places of the bodies that contacts turn
+    # (n_pairs or fewer,): the last instant in which a pair was added
+    added_in: cython.longlong[::1]
+    # (n_turned + 1 or more, dim): the velocities before and after the normal parts, and by the rules
+    before: cython.double[:, ::1]
+    after: cython.double[:, ::1]
+    wanted: cython.double[:, ::1]
+    earlier: cython.double[:, ::1]  # that of the first two which has the energy that counts
+    # (n_turned + 1 or more, dim): at the root of a group, the frame in which its energy counts
+    frame: cython.double[:, ::1]
 
-    def __init__(self, impact: ImpactState):
-        self.bodies = impact.bodies
+    def __init__(self, step: Step, impact: ImpactState):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
         self.clusters = impact.clusters
         self.impact = impact
         self.sum = ProductSum()
+        self.place_of = self.asked = zeros(INT, 1)
+        self.added_in = zeros(LONG, 1)
+        self.before = self.after = self.wanted = self.earlier = self.frame = zeros(
+            DOUBLE, 1, self.bodies.dim
+        )
+        self.contact_memory = StructMemory()
+        self.turned_memory = StructMemory()
+        self._grow_contacts(8)
+        self._grow_turned(16)
 
-    def store_velocities(self) -> cython.void:
-        """Store the velocities along the surface before the resolution, of bodies and faces."""
+    def _grow_contacts(self, room: cython.Py_ssize_t) -> cython.void:
+        """Make room for more contacts."""
+        self.contacts = cython.cast(
+            cython.pointer(Turning), self.contact_memory.grow(cython.sizeof(Turning), room)
+        )
+
+    def _grow_turned(self, room: cython.Py_ssize_t) -> cython.void:
+        """Make room for more bodies."""
+        self.asked = grown(self.asked, room)
+        self.before = grown(self.before, room)
+        self.after = grown(self.after, room)
+        self.wanted = grown(self.wanted, room)
+        self.frame = grown(self.frame, room)
+        self.turned = cython.cast(
+            cython.pointer(Turned), self.turned_memory.grow(cython.sizeof(Turned), room)
+        )
+
+    # -- while the normal parts are resolved --
+
+    def clear(self) -> cython.void:
+        """Forget the contacts, of an instant or of a step that was interrupted."""
+        for at in range(1, self.n_turned + 1):
+            self.place_of[self.turned[at].row] = 0
+        self.n = self.n_turned = 0
+
+    def note(self, restitution: cython.double) -> cython.void:
+        """Note the velocities along the normal of the bodies that an impact is about to change."""
         m: ImpactState = self.impact
+        bit: cython.int = 1 << m.axis
 
         for n in range(2):
-            for axis in range(self.bodies.dim):
-                if axis == m.axis:
-                    continue
-                m.before[n][axis] = m.velocity_after(n, axis)
-                self.face[n][axis] = m.before[n][axis] + m.belt_speed(n, axis)
-
-    def turn(self, restitution: cython.double) -> cython.void:
-        """Apply the rule of each body that the impact may change."""
-        m: ImpactState = self.impact
-        turns: cython.bint = False
-
-        if m.is_dynamic[0] and m.is_dynamic[1] and self._stops(0) and self._stops(1):
-            self._stop_each_other()
-            return
-        for n in range(2):
-            for axis in range(self.bodies.dim):
-                self.after[n][axis] = self.wanted[n][axis] = m.velocity_after(n, axis)
-        for n in range(2):
-            turns |= self._aim(n, restitution) and m.is_dynamic[n]
-        if turns:
-            self._turn_as_far()
-        if self.clusters.gravity.is_on and m.slides(0) != m.slides(1):
-            self._stop_falling(0 if m.is_dynamic[0] else 1)
-
-    def _stops(self, n: cython.int) -> cython.bint:
-        """Return whether the response of a body is `Stop`."""
-        return self.bodies.response[self.impact.rows[n]] == ResponseCode.STOP
-
-    def _stop_each_other(self) -> cython.void:
-        """Give two bodies with `Stop` their mean velocity instead of each other's."""
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[0]
-        j: cython.Py_ssize_t = m.rows[1]
-
-        for axis in range(b.dim):
-            first: cython.double = m.before[0][axis]
-            second: cython.double = m.before[1][axis]
-            if axis == m.axis or first == second:
+            if not m.is_dynamic[n]:
                 continue
-            mean: cython.double = (b.mass[i] * first + b.mass[j] * second) / (b.mass[i] + b.mass[j])
-            if b.controls.locks(i, axis):
-                mean = first
-            elif b.controls.locks(j, axis):
-                mean = second
-            self._change(0, axis, mean)
-            self._change(1, axis, mean)
+            i: cython.Py_ssize_t = m.rows[n]
+            at: cython.Py_ssize_t = self._make(i)
+            if not self.turned[at].noted & bit:
+                self._note(at, m.axis, m.before[n][m.axis])
+            if restitution > 0.0:
+                self.turned[at].bounced |= bit
+        self.join_groups()
 
-    def _change(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a velocity along the surface at this instant."""
+    def note_slope(self) -> cython.void:
+        """Note the velocities of the bodies that an impact at a slope is about to change."""
         m: ImpactState = self.impact
 
-        self.clusters.let_rise(m.rows[n], axis, velocity - m.velocity_after(n, axis))
-        m.change_along(n, axis, velocity + self.clusters.kick_of(m.rows[n], axis))
-
-    def _aim(self, n: cython.int, restitution: cython.double) -> cython.bint:
-        """Find the velocity by the rule of a body; return False if it has no rule here."""
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        stops: cython.bint = self._stops(n)
-        stretch: cython.double = 0.0
-
-        if not stops:
-            if b.response[m.rows[n]] == ResponseCode.PUSH and restitution == 0.0:
-                stretch = self._stretch()
-            if stretch == 0.0:
-                return False
-        for axis in range(b.dim):
-            if axis == m.axis or b.controls.locks(m.rows[n], axis):
+        for n in range(2):
+            if not m.is_dynamic[n]:
                 continue
-            if stops:
-                self.wanted[n][axis] = self.face[1 - n][axis]
-            else:
-                partner: cython.double = m.before[1 - n][axis]
-                self.wanted[n][axis] = partner + (m.before[n][axis] - partner) * stretch
+            at: cython.Py_ssize_t = self._make(m.rows[n])
+            for axis in range(self.bodies.dim):
+                if not (self.turned[at].noted >> axis) & 1:
+                    self._note(at, axis, m.velocity_after(n, axis))
+        self.join_groups()
+
+    def _note(
+        self, at: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Note the velocity of a body on an axis on which it is about to change."""
+        self.turned[at].met |= 1 << axis
+        self.turned[at].noted |= 1 << axis
+        self.before[at, axis] = velocity
+        self.turned[at].was_pushed |= self.clusters.is_merged(self.turned[at].row, axis)
+
+    def join_groups(self) -> cython.void:
+        """Make one group of those of the two bodies of the impact, if it may change both."""
+        m: ImpactState = self.impact
+
+        if m.is_dynamic[0] and m.is_dynamic[1]:
+            self._unite(self._make(m.rows[0]), self._make(m.rows[1]))
+
+    def _place(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the place of a body, or 0."""
+        return self.place_of[i] if i < self.place_of.shape[0] else 0
+
+    def _make(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the place of a body, which is made if there is none."""
+        at: cython.Py_ssize_t = self._place(i)
+
+        if at:
+            return at
+        if i >= self.place_of.shape[0]:
+            self.place_of = grown(self.place_of, self.bodies.capacity)
+        at = self.n_turned + 1
+        if at >= self.turned_memory.room:
+            self._grow_turned(2 * at)
+        self.n_turned = at
+        self.place_of[i] = at
+        self.turned[at].row = i
+        self.turned[at].met = self.turned[at].bounced = 0
+        self.turned[at].is_asked = self.turned[at].turns = False
+        self._isolate(at)
+        return at
+
+    def _isolate(self, at: cython.Py_ssize_t) -> cython.void:
+        """Make a body a group of its own, which has lost nothing yet."""
+        self.turned[at].parent = self.turned[at].last = at
+        self.turned[at].next = 0
+        self.turned[at].noted = 0
+        self.turned[at].was_pushed = False
+
+    def _root(self, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the root of the group of a body."""
+        while self.turned[at].parent != at:
+            self.turned[at].parent = self.turned[self.turned[at].parent].parent
+            at = self.turned[at].parent
+        return at
+
+    def _unite(self, at: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Make one group of those of two bodies."""
+        at = self._root(at)
+        other = self._root(other)
+        if at != other:
+            self.turned[other].parent = at
+            self.turned[self.turned[at].last].next = other
+            self.turned[at].last = self.turned[other].last
+
+    def _one(self, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the body that stands for all with `Stop` that are one with a body."""
+        while self.turned[at].glue != at:
+            self.turned[at].glue = self.turned[self.turned[at].glue].glue
+            at = self.turned[at].glue
+        return at
+
+    def turns(self, n: cython.int) -> cython.bint:
+        """Return whether a body of the impact may have a rule."""
+        i: cython.Py_ssize_t = self.impact.rows[n]
+
+        return self.impact.is_dynamic[n] and self.bodies.response[i] >= ResponseCode.PUSH
+
+    def add(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Add the contact of the impact of pair `p`, once in an instant; return whether it turns."""
+        m: ImpactState = self.impact
+        b: Bodies = self.bodies
+        at: cython.Py_ssize_t = self.n
+        turns: cython.int = self.turns(0) + 2 * self.turns(1)
+
+        if not turns:
+            return False
+        if p >= self.added_in.shape[0]:
+            self.added_in = grown(self.added_in, 2 * self.pairs.n)
+        if self.added_in[p] == self.clusters.instant:
+            return True
+        self.added_in[p] = self.clusters.instant
+        if at >= self.contact_memory.room:
+            self._grow_contacts(2 * at)
+        self.n = at + 1
+        self.contacts[at].pair = p
+        self.contacts[at].axis = m.axis
+        self.contacts[at].sign = self.pairs.impact[p].sign
+        self.contacts[at].changes = m.is_dynamic[0] + 2 * m.is_dynamic[1]
+        self.contacts[at].turns = turns
+        self.contacts[at].response = b.response[m.rows[0]] + 8 * b.response[m.rows[1]]
+        for n in range(2):
+            if m.is_dynamic[n]:
+                self._make(m.rows[n])
         return True
+
+    # -- what the contacts ask for --
+
+    def apply(self) -> cython.void:
+        """Turn the bodies of all contacts of the instant so far."""
+        if self.n == 0:
+            return
+        for c in range(self.n):
+            self._take(c)
+            for n in range(2):
+                if self._response(c, n):
+                    self._list(self.place_of[self.impact.rows[n]])
+        for c in range(self.n):
+            self._meet(c)
+        for axis in range(self.bodies.dim):
+            self._ask(axis)
+        for n in range(self.n_asked):
+            root: cython.Py_ssize_t = self._root(self.asked[n])
+            if self.turned[root].turns:
+                self._turn(root)
+        for n in range(self.n_asked):
+            self._hold(self.asked[n])
+            self.turned[self.asked[n]].is_asked = False
+        self.n = self.n_asked = 0
+
+    def _list(self, at: cython.Py_ssize_t) -> cython.void:
+        """List a body that a contact turns, once."""
+        root: cython.Py_ssize_t = self._root(at)
+
+        if not self.turned[at].is_asked:
+            self.turned[at].is_asked = True
+            self.turned[at].is_beside_wall = False
+            self.turned[at].glue = at
+            self.asked[self.n_asked] = at
+            self.n_asked += 1
+            self._note_after(at)
+        self.turned[root].n_walls = 0
+        for axis in range(self.bodies.dim):
+            self.frame[root, axis] = 0.0
+
+    def _note_after(self, at: cython.Py_ssize_t) -> cython.void:
+        """Store the velocities of a body after the normal parts."""
+        i: cython.Py_ssize_t = self.turned[at].row
+
+        for axis in range(self.bodies.dim):
+            velocity: cython.double = self.clusters.velocity_after(i, axis)
+            self.after[at, axis] = self.wanted[at, axis] = velocity
+            if not (self.turned[at].noted >> axis) & 1:
+                self.before[at, axis] = velocity
+
+    def _take(self, c: cython.Py_ssize_t) -> cython.void:
+        """Make contact `c` the current impact."""
+        self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
+        for n in range(2):
+            self.impact.is_dynamic[n] = (self.contacts[c].changes >> n) & 1
+
+    def _response(self, c: cython.Py_ssize_t, n: cython.int) -> cython.int:
+        """Return the response by which a contact turns a body, or 0."""
+        if not (self.contacts[c].turns >> n) & 1:
+            return 0
+        return (self.contacts[c].response >> 3 * n) & 7
+
+    def _meet(self, c: cython.Py_ssize_t) -> cython.void:
+        """Find the width of a contact and what its bodies are to each other."""
+        m: ImpactState = self.impact
+
+        self._take(c)
+        self.contacts[c].width = self.pairs.width_at(
+            self.contacts[c].pair, m.axis, self.step.now, self.bodies
+        )
+        self.contacts[c].stretch = self._stretch()
+        if self._are_one(c):
+            one: cython.Py_ssize_t = self._one(self.place_of[m.rows[0]])
+            self.turned[self._one(self.place_of[m.rows[1]])].glue = one
+        if m.slides(0) != m.slides(1):
+            n: cython.int = 0 if m.slides(0) else 1
+            at: cython.Py_ssize_t = self.place_of[m.rows[n]]
+            self.turned[at].is_beside_wall |= self._response(c, n) == ResponseCode.STOP
+            self._count_wall(self._root(at), 1 - n)
+
+    def _count_wall(self, root: cython.Py_ssize_t, n: cython.int) -> cython.void:
+        """Let the energy of a group count in the frame of body n of the current impact, a wall.
+
+        It counts in the world if its walls differ in velocity.
+        """
+        for axis in range(self.bodies.dim):
+            velocity: cython.double = self._coming(n, axis)
+            if self.turned[root].n_walls == 0:
+                self.frame[root, axis] = velocity
+            elif self.frame[root, axis] != velocity:
+                self.turned[root].n_walls = 2
+        if self.turned[root].n_walls == 0:
+            self.turned[root].n_walls = 1
+        elif self.turned[root].n_walls == 2:
+            for axis in range(self.bodies.dim):
+                self.frame[root, axis] = 0.0
+
+    def _are_one(self, c: cython.Py_ssize_t) -> cython.bint:
+        """Return whether both bodies of a contact follow `Stop`."""
+        return (
+            self._response(c, 0) == ResponseCode.STOP and self._response(c, 1) == ResponseCode.STOP
+        )
+
+    def _coming(self, n: cython.int, axis: cython.int) -> cython.double:
+        """Return the velocity with which a body of the current impact has met the other one.
+
+        Along the surface it is what other contacts have left of it.
+        """
+        at: cython.Py_ssize_t = self._place(self.impact.rows[n])
+
+        if at and axis == self.impact.axis and (self.turned[at].noted >> axis) & 1:
+            return self.before[at, axis]
+        return self.impact.velocity_after(n, axis)
 
     def _stretch(self) -> cython.double:
         """Return the relative speed divided by its part along the surface, or 0 if that is 0."""
-        m: ImpactState = self.impact
         largest: cython.double = 0.0
         speed: cython.double = 0.0
         along: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
-            largest = max(largest, abs(m.before[0][axis] - m.before[1][axis]))
+            largest = max(largest, abs(self._coming(0, axis) - self._coming(1, axis)))
         if largest == 0.0:
             return 0.0
         for axis in range(self.bodies.dim):
-            part: cython.double = (m.before[0][axis] - m.before[1][axis]) / largest
+            part: cython.double = (self._coming(0, axis) - self._coming(1, axis)) / largest
             speed += part * part
-            if axis != m.axis:
+            if axis != self.impact.axis:
                 along += part * part
         return sqrt(speed) / sqrt(along) if along != 0.0 else 0.0
 
-    def _turn_as_far(self) -> cython.void:
-        """Change velocities towards the rules as far as the kinetic energy does not rise."""
+    def _ask(self, axis: cython.int) -> cython.void:
+        """Find the velocities by the rules on an axis."""
+        for n in range(self.n_asked):
+            at: cython.Py_ssize_t = self.asked[n]
+            self.turned[at].width = self.turned[at].asked = 0.0
+            self.turned[at].mass = self.turned[at].momentum = 0.0
+            self.turned[at].least = self.turned[at].slowest = self.turned[at].least_lead = INF
+            self.turned[at].greatest = self.turned[at].fastest = -INF
+            self.turned[at].greatest_lead = -INF
+        for c in range(self.n):
+            if self.contacts[c].axis != axis:
+                self._take(c)
+                for n in range(2):
+                    if self._response(c, n):
+                        self._ask_for(c, n, axis)
+        for n in range(self.n_asked):
+            self._join(self.asked[n], axis)
+        for n in range(self.n_asked):
+            at = self.asked[n]
+            if not self._is_fixed(at, axis):
+                self.wanted[at, axis] = self._answer(at, axis)
+                self.turned[self._root(at)].turns |= self.wanted[at, axis] != self.after[at, axis]
+
+    def _ask_for(self, c: cython.Py_ssize_t, n: cython.int, axis: cython.int) -> cython.void:
+        """Add the velocity that a contact asks for to those of a body, and of all that are one."""
         m: ImpactState = self.impact
-        unit: cython.double = self._find_frame()
+        at: cython.Py_ssize_t = self.place_of[m.rows[n]]
+        partner: cython.double = self._coming(1 - n, axis)
+
+        if self._response(c, n) == ResponseCode.STOP:
+            if self._are_one(c):
+                return
+            velocity: cython.double = partner + m.belt_speed(1 - n, axis)
+        elif self.contacts[c].stretch == 0.0 or (self.turned[at].bounced >> m.axis) & 1:
+            return
+        else:
+            velocity = partner + (self._coming(n, axis) - partner) * self.contacts[c].stretch
+        at = self._one(at)
+        self.turned[at].width += self.contacts[c].width
+        self.turned[at].asked += self.contacts[c].width * velocity
+        self.turned[at].least = min(self.turned[at].least, velocity)
+        self.turned[at].greatest = max(self.turned[at].greatest, velocity)
+
+    def _join(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.void:
+        """Add the velocity that a body has to those of all that are one with it."""
+        one: cython.Py_ssize_t = self._one(at)
+        mass: cython.double = self.bodies.mass[self.turned[at].row]
+
+        self.turned[one].mass += mass
+        self.turned[one].momentum += mass * self.after[at, axis]
+        self.turned[one].slowest = min(self.turned[one].slowest, self.after[at, axis])
+        self.turned[one].fastest = max(self.turned[one].fastest, self.after[at, axis])
+        if self._is_fixed(at, axis):
+            self.turned[one].least_lead = min(self.turned[one].least_lead, self.after[at, axis])
+            self.turned[one].greatest_lead = max(
+                self.turned[one].greatest_lead, self.after[at, axis]
+            )
+
+    def _is_fixed(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
+        """Return whether a body does not turn on an axis."""
+        return ((self.turned[at].met >> axis) & 1) != 0 or self.bodies.controls.locks(
+            self.turned[at].row, axis
+        )
+
+    def _answer(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.double:
+        """Return the velocity of a body by all that was asked for."""
+        one: cython.Py_ssize_t = self._one(at)
+        turned: cython.pointer[Turned] = self.turned
+
+        if turned[one].least_lead <= turned[one].greatest_lead:
+            return 0.5 * (turned[one].least_lead + turned[one].greatest_lead)
+        if turned[one].least <= turned[one].greatest:
+            if turned[one].least == turned[one].greatest or turned[one].width == 0.0:
+                return 0.5 * (turned[one].least + turned[one].greatest)
+            return turned[one].asked / turned[one].width
+        if turned[one].slowest == turned[one].fastest:
+            return turned[one].slowest
+        return turned[one].momentum / turned[one].mass
+
+    # -- as far as the energy allows --
+
+    def _turn(self, root: cython.Py_ssize_t) -> cython.void:
+        """Turn the bodies of a group as far as its kinetic energy does not rise."""
+        at: cython.Py_ssize_t = root
+        part: cython.double = self._part_to_turn(root)
         less: cython.double = EPSILON
 
-        if unit == 0.0:
-            return
-        part: cython.double = self._part_to_turn(unit)
-        while True:
-            if part != 1.0:
-                for n in range(2):
-                    for axis in range(self.bodies.dim):
-                        self.wanted[n][axis] = self.after[n][axis] + part * self.change[n][axis]
-            if part == 0.0 or not self._gains_energy():
-                break
+        self.turned[root].turns = False
+        while part > 0.0 and self._gains_energy(root, part):
             part = part * (1.0 - less) if less < 1.0 else 0.0  # rounding has added energy
             less *= 4.0
+        while at:
+            for axis in range(self.bodies.dim):
+                if self.wanted[at, axis] != self.after[at, axis]:
+                    self._change(self.turned[at].row, axis, self._turn_by(at, axis, part))
+            if part < 1.0:
+                self.turned[at].is_beside_wall = False
+            other: cython.Py_ssize_t = self.turned[at].next
+            self._isolate(at)  # what the group has lost is spent
+            at = other
+
+    def _turn_by(
+        self, at: cython.Py_ssize_t, axis: cython.int, part: cython.double
+    ) -> cython.double:
+        """Return the velocity of a body after a part of its turn."""
+        after: cython.double = self.after[at, axis]
+
+        return (
+            self.wanted[at, axis] if part == 1.0 else after + part * (self.wanted[at, axis] - after)
+        )
+
+    def _change(
+        self, i: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a velocity at this instant."""
+        c: Clusters = self.clusters
+
+        c.let_rise(i, axis, velocity - c.velocity_after(i, axis))
+        c.change_along(i, axis, velocity + c.kick_of(i, axis))
+
+    def _hold(self, at: cython.Py_ssize_t) -> cython.void:
+        """Hold a body against gravity that has the velocity of a wall at its side."""
+        i: cython.Py_ssize_t = self.turned[at].row
+
+        if not self.turned[at].is_beside_wall:
+            return
         for axis in range(self.bodies.dim):
-            for n in range(2):
-                if axis != m.axis and self.change[n][axis] != 0.0 and m.is_dynamic[n]:
-                    self._change(n, axis, self.wanted[n][axis])
+            if not self._is_fixed(at, axis) and self.clusters.kick_of(i, axis) != 0.0:
+                self.clusters.change_along(i, axis, self.wanted[at, axis])
+                self.clusters.gravity.weaken(i, axis, 0.0)
 
-    def _find_frame(self) -> cython.double:
-        """Find the frame in which energies count; return the largest velocity in it.
+    def _part_to_turn(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the part, 0 to 1, of the turn of a group that its energy allows.
 
-        It is the frame of a partner that is not dynamic, also along the surface, or the world.
+        After a part s the energy exceeds its value before the instant by a s² + 2 b s + c, c <= 0.
+        The result is the larger root.  Velocities are divided by the largest, masses too.
         """
-        m: ImpactState = self.impact
         unit: cython.double = 0.0
-
-        for axis in range(self.bodies.dim):
-            self.frame[axis] = 0.0
-            if not m.slides(1):
-                self.frame[axis] = m.before[1][axis]
-            elif not m.slides(0):
-                self.frame[axis] = m.before[0][axis]
-            for n in range(2):
-                unit = max(unit, abs(m.before[n][axis] - self.frame[axis]))
-                unit = max(unit, abs(self.after[n][axis] - self.frame[axis]))
-                unit = max(unit, abs(self.wanted[n][axis] - self.frame[axis]))
-        return unit
-
-    def _part_to_turn(self, unit: cython.double) -> cython.double:
-        """Return the part, 0 to 1, of the change by the rules that the energy allows.
-
-        After a part s the energy exceeds its value before the impact by a s² + 2 b s + c, c <= 0.
-        The result is the larger root.  Velocities are divided by `unit`, masses by the larger one.
-        """
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        heavier: cython.double = 0.0  # of the bodies that give way: the other mass may be infinite
+        heaviest: cython.double = 0.0
         energy: cython.double = 0.0
         gain: cython.double = 0.0
         square: cython.double = 0.0
         drift: cython.double = 0.0
+        was_pushed: cython.bint = False
+        at: cython.Py_ssize_t = root
 
-        for n in range(2):
-            if m.is_dynamic[n]:
-                heavier = max(heavier, b.mass[m.rows[n]])
-        for n in range(2):
-            self.weight[n] = 0.0
-            if m.is_dynamic[n]:
-                self.weight[n] = b.mass[m.rows[n]] / heavier if m.is_dynamic[1 - n] else 1.0
-        for axis in range(b.dim):
-            for n in range(2):
-                speed: cython.double = (m.before[n][axis] - self.frame[axis]) / unit
-                energy += self.weight[n] * (speed * speed)
-                speed = (self.after[n][axis] - self.frame[axis]) / unit
-                gain += self.weight[n] * (speed * speed)
+        while at:
+            if not self.turned[at].is_asked:
+                self._note_after(at)
+            heaviest = max(heaviest, self.bodies.mass[self.turned[at].row])
+            was_pushed |= self.turned[at].was_pushed
+            for axis in range(self.bodies.dim):
+                frame: cython.double = self.frame[root, axis]
+                unit = max(unit, abs(self.before[at, axis] - frame))
+                unit = max(unit, abs(self.after[at, axis] - frame))
+                unit = max(unit, abs(self.wanted[at, axis] - frame))
+            at = self.turned[at].next
+        at = root
+        while at:
+            mass: cython.double = self.bodies.mass[self.turned[at].row] / heaviest
+            for axis in range(self.bodies.dim):
+                speed: cython.double = (self.before[at, axis] - self.frame[root, axis]) / unit
+                energy += mass * (speed * speed)
+                speed = (self.after[at, axis] - self.frame[root, axis]) / unit
+                gain += mass * (speed * speed)
+                change: cython.double = (self.wanted[at, axis] - self.after[at, axis]) / unit
+                square += mass * change * change
+                drift += mass * speed * change
+            at = self.turned[at].next
         gain -= energy
-        for axis in range(b.dim):
-            for n in range(2):
-                if gain > 0.0:  # growing faces or its cluster have driven the pair
-                    m.before[n][axis] = self.after[n][axis]
-                self.change[n][axis] = self.wanted[n][axis] - self.after[n][axis]
-                change: cython.double = self.change[n][axis] / unit
-                speed = (self.after[n][axis] - self.frame[axis]) / unit
-                square += self.weight[n] * change * change
-                drift += self.weight[n] * speed * change
-        # Other members of a cluster may have taken energy that the pair has lost.
-        gain = min(max(gain, -m.loss / heavier / unit / unit), 0.0)
-        if gain > -ENERGY_ROUNDING * energy:
+        self.earlier = self.before
+        if gain > 0.0 or was_pushed:
+            # Growing faces have driven them, or others have got energy that they have lost.
+            gain = 0.0
+            self.earlier = self.after
+        elif gain > -ENERGY_ROUNDING * energy:
             gain = 0.0  # its root would be far more than rounding
         if square + 2.0 * drift + gain > ENERGY_ROUNDING * energy:
             return max(0.0, (sqrt(max(0.0, drift * drift - square * gain)) - drift) / square)
         return 1.0
 
-    def _gains_energy(self) -> cython.bint:
-        """Return whether the kinetic energy would rise, in twice the precision if that is close."""
-        m: ImpactState = self.impact
+    def _gains_energy(self, root: cython.Py_ssize_t, part: cython.double) -> cython.bint:
+        """Return whether the energy of a group would rise, in twice the precision if that is close."""
         lost: cython.double = 0.0
         size: cython.double = 0.0
+        at: cython.Py_ssize_t = root
 
-        for n in range(2):
+        while at:
+            mass: cython.double = self.bodies.mass[self.turned[at].row]
             for axis in range(self.bodies.dim):
-                before: cython.double = m.before[n][axis] - self.frame[axis]
-                wanted: cython.double = self.wanted[n][axis] - self.frame[axis]
-                lost += self.weight[n] * ((before - wanted) * (before + wanted))
-                size += self.weight[n] * (before * before + wanted * wanted)
+                before: cython.double = self.earlier[at, axis] - self.frame[root, axis]
+                later: cython.double = self._turn_by(at, axis, part) - self.frame[root, axis]
+                lost += mass * ((before - later) * (before + later))
+                size += mass * (before * before + later * later)
+            at = self.turned[at].next
         if abs(lost) > ENERGY_ROUNDING * size:
             return lost < 0.0
-        self.sum.clear()  # of mass · ((before - frame)² - (wanted - frame)²)
-        for n in range(2):
-            if not m.is_dynamic[n]:
-                continue
-            mass: cython.double = self.bodies.mass[m.rows[n]] if m.is_dynamic[1 - n] else 1.0
+        self.sum.clear()  # of mass · ((before - frame)² - (later - frame)²)
+        at = root
+        while at:
+            mass = self.bodies.mass[self.turned[at].row]
             for axis in range(self.bodies.dim):
-                before = m.before[n][axis]
-                wanted = self.wanted[n][axis]
+                twice: cython.double = 2.0 * mass * self.frame[root, axis]
+                before = self.earlier[at, axis]
+                later = self._turn_by(at, axis, part)
                 self.sum.add(mass * before, before)
-                self.sum.add(-mass * wanted, wanted)
-                if self.frame[axis] != 0.0:
-                    self.sum.add(-2.0 * mass * self.frame[axis], before)
-                    self.sum.add(2.0 * mass * self.frame[axis], wanted)
+                self.sum.add(-mass * later, later)
+                self.sum.add(-twice, before)
+                self.sum.add(twice, later)
+            at = self.turned[at].next
         return self.sum.total() < 0.0
-
-    def _stop_falling(self, n: cython.int) -> cython.void:
-        """Hold a body with `Stop` against gravity if it has the velocity of its partner's face."""
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[n]
-
-        if not self._stops(n):
-            return
-        for axis in range(self.bodies.dim):
-            if (
-                axis != m.axis
-                and self.wanted[n][axis] == self.face[1 - n][axis]
-                and self.clusters.kick_of(i, axis) != 0.0
-            ):
-                m.change_along(n, axis, self.wanted[n][axis])
-                self.clusters.gravity.weaken(i, axis, 0.0)

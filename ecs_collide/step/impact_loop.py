@@ -22,7 +22,7 @@ turn.  A box that lands on two tiles is resolved once, and both tiles get the ev
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython
-from ecs_collide._kernel.constants import BEGAN, ENDED, INF
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, ResponseCode
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -63,6 +63,7 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
+from ecs_collide.response.tangential import TangentialResponse
 from ecs_collide.step.bounces import MetBounces
 from ecs_collide.step.impact_log import (
     CROSSED,
@@ -111,6 +112,7 @@ class ImpactLoop:
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     slopes: SlopeResponse
+    tangential: TangentialResponse
     friction: CoulombFriction
     surfaces: ReadOnly[MetSurfaces]
     impact_log: ReadOnly[ImpactLog]
@@ -161,6 +163,7 @@ class ImpactLoop:
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers, solver.supports)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
+        self.tangential = solver.tangential
         self.friction = solver.friction
         self.surfaces = MetSurfaces(step, solver)
         self.impact_log = ImpactLog(step, self.clusters)
@@ -216,6 +219,7 @@ class ImpactLoop:
         self.contacts.find_partings()
         self.clusters.end_instant()
         self.projection.end_instant()
+        self.tangential.clear()
         self.friction.clear()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
@@ -278,9 +282,11 @@ class ImpactLoop:
         A merge may make other touching faces close.  Those impacts are queued first and
         resolved before the next search; then all pairs of turned bodies are swept.
         """
-        if self.clusters.n_to_examine > 0 or self.projection.settle() or self.projection.let_go():
+        if self._settle():
+            return True
+        if self.tangential.n:
             self.bodies.tick += 1
-            self.closing.find()
+            self.tangential.apply()
             return True
         if self.friction.any_rubs or self.friction.any_lands:
             self.bodies.tick += 1
@@ -297,6 +303,16 @@ class ImpactLoop:
                 self._sweep_turned()
             return True
         return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
+
+    @cython.cfunc
+    @cython.inline
+    def _settle(self) -> cython.bint:
+        """Find what closes because of merges, or let contacts press; return False if none is left."""
+        if self.clusters.n_to_examine > 0 or self.projection.settle() or self.projection.let_go():
+            self.bodies.tick += 1
+            self.closing.find()
+            return True
+        return False
 
     def _rub(self) -> cython.void:
         """Let the contacts of this instant rub, then riders land."""
@@ -486,7 +502,11 @@ class ImpactLoop:
                 self._log(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                if self.bodies.rare.any_friction or self.bodies.rare.any_carrier:
+                if (
+                    self.bodies.rare.any_friction
+                    or self.bodies.rare.any_carrier
+                    or self.bodies.controls.any_turn
+                ):
                     self._rub_beside(p)
             return False
         if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
@@ -495,7 +515,7 @@ class ImpactLoop:
         return True
 
     def _rub_beside(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let a pair rub, and riders land, whose impact another one of this instant has resolved."""
+        """Let a pair turn, rub and land whose impact another one of this instant has resolved."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         rides: cython.bint = self.bodies.rare.any_carrier
@@ -506,11 +526,23 @@ class ImpactLoop:
         if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
             gives_way: cython.bint = self.solver.weigh()
             if not gives_way:
-                waits = self.friction.add(p, rides, rides and self.carriers.may_land())
+                if self.bodies.controls.any_turn:
+                    self.tangential.join_groups()
+                turns: cython.bint = not self._pushes(p) and self.tangential.add(p)
+                waits = self.friction.add(p, rides, rides and self.carriers.may_land(), turns)
             if waits == RUBS:
                 self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, True)
         if rides:
             self.carriers.meet(waits != RUBS, waits == 0)
+        self._turn_if_last()
+
+    @cython.cfunc
+    @cython.inline
+    def _turn_if_last(self) -> cython.void:
+        """Turn the bodies that wait for it, if no other impact is due now, nor will be."""
+        while self.tangential.n and not self.bounces.any_due():
+            if not self._settle():
+                self.tangential.apply()
 
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
@@ -869,6 +901,7 @@ class ImpactLoop:
 
         if response != 0:
             self.is_chosen = True
+            b.controls.any_turn |= response >= ResponseCode.PUSH
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
         self._resolve(p, self._closing_speed(p), False, False)
@@ -923,8 +956,6 @@ class ImpactLoop:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
-        # A body that leans and closes pushes.  `Stop` and `Push` are for hits and for weights.
-        pushes: cython.bint = leans and speed > 0.0 and m.is_dynamic[0] and m.is_dynamic[1]
         self.solver.may_part = (
             self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
         )
@@ -939,21 +970,33 @@ class ImpactLoop:
             self.bounces.add(p, restitution)
             self._bounce_together(p)
         elif slants:
+            if self.bodies.controls.any_turn:
+                self.tangential.note_slope()
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
                 return
-        elif not self.solver.resolve(restitution, normal_only or pushes):
+        elif not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
         rides: cython.bint = b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j])
         is_whole: cython.bint = not (normal_only or slants)
         lands: cython.bint = rides and is_whole and self.carriers.may_land()
+        turns: cython.bint = (
+            is_whole and not (speed > 0.0 and self._pushes(p)) and self.tangential.add(p)
+        )
         waits: cython.int = 0
-        if lands or (is_whole and b.rare.any_friction):
-            waits = self.friction.add(p, rides, lands)
+        if lands or turns or (is_whole and b.rare.any_friction):
+            waits = self.friction.add(p, rides, lands, turns)
         if rides:
             self.carriers.meet(waits != RUBS, waits == 0)
+        self._turn_if_last()
+
+    def _pushes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a dynamic body leans on another; `Stop` and `Push` are for hits."""
+        m: ImpactState = self.solver.impact
+
+        return not self.is_chosen and m.is_dynamic[0] and m.is_dynamic[1] and self.contacts.leans(p)
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
         """Resolve the bounce of a pair together with the others that `bounces` has found."""
@@ -977,6 +1020,8 @@ class ImpactLoop:
             m.find_press()  # for the kicks
             if self.bodies.rare.any_friction:
                 self.friction.note_velocities()
+            if self.bodies.controls.any_turn:
+                self.tangential.note(self.bounces.restitution)
         self.bounces.resolve()
         k: cython.int = m.axis  # the impact of pair p was taken last
         m.impulse = min(

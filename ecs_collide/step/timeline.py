@@ -188,6 +188,7 @@ class Timeline:
         self.solver.clusters.begin_step()
         self.solver.projection.end_instant()
         self.solver.friction.clear()
+        self.solver.tangential.clear()
         self.holding.begin_step()
         self.sleeping.begin_step()
         self.gravity.begin_step()

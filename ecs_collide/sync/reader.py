@@ -676,6 +676,7 @@ class ComponentReader:
             fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
         b.bad[i] = (0 if fine else Bad.INVALID) | (0 if near else Bad.DISTANT)
         b.restitution[i] = restitution if b.response[i] == ResponseCode.BOUNCE else 0.0
+        b.controls.any_turn |= b.response[i] >= ResponseCode.PUSH
         b.controls.any_bounce |= b.restitution[i] > 0.0 or b.controls.has_restitution(i)
         b.dynamic[i] = (
             (b.response[i] != 0 or b.custom[i] & Custom.DYNAMIC)

@@ -171,6 +171,28 @@ def combined(values: list[Fraction | None], rules: list[str | None], default: st
 
 
 @dataclass
+class Turning:
+    """A contact of this instant that turns a body along the surface.
+
+    Attributes
+    ----------
+    rows : its bodies, in the order of space; the normal of the side points to the first
+    rules : the responses of those that it turns
+    walls : those whom the impact may not change, not even along the surface
+    """
+
+    rows: list[int]
+    axis: int
+    sign: int
+    rules: dict[int, str | None]
+    walls: list[int]
+
+    def side_of(self, n: int) -> int:
+        """Return on which side of a body the other one is."""
+        return -self.sign if n == self.rows[0] else self.sign
+
+
+@dataclass
 class Rubbing:
     """A contact that has been met in this instant.
 
@@ -257,12 +279,20 @@ class Simulator:
     calm : who rebounds no more in an instant, as (body, number of the instant)
     joining : who joins groups in it: also who outweighs the other
     impulse : what the normal part of it has passed from one to the other
-    loss : twice the kinetic energy that the join of the resolution under way has taken, or None
+    turning : the contacts of this instant that have not turned their bodies yet
+    turned_in : the last instant in which a pair was one of them
+    unturned : for each (body, axis) that was pushed since the body has turned, its velocity before
+    pressed : each (body, axis) that was pushed in this instant
+    rebounded : those of them that a restitution has turned
+    driven : those bodies that were in groups before
+    met : who has met each other in this instant, since they have turned
     rubbing : the contacts of this instant that have not rubbed yet
     rubbed_in : the last instant in which a pair was one of them
     unpressed : for each (body, axis) that was pressed since contacts rubbed, its velocity before
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
+    turns : each time bodies turn along surfaces: after how many events, the same velocities, and
+        the same as `finals`
     finals : for each event what they come to at the end, and which bodies are in groups that
         last, as (body, axis): before it and after it
     """
@@ -327,13 +357,20 @@ class Simulator:
         self.lost: set[frozenset[int | None]] = set()
         self.changed: set[int] = set()
         self.turned_now: set[tuple[int, int]] = set()
-        self.loss: Fraction | None = None
+        self.turning: list[Turning] = []
+        self.turned_in: dict[tuple[int, int], int] = {}
+        self.pressed: set[tuple[int, int]] = set()
+        self.unturned: dict[tuple[int, int], Fraction] = {}
+        self.rebounded: set[tuple[int, int]] = set()
+        self.driven: set[int] = set()
+        self.met: list[set[int]] = []
         self.rubbing: list[Rubbing] = []
         self.rubbed_in: dict[tuple[int, int], int] = {}
         self.unpressed: dict[tuple[int, int], Fraction] = {}
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
+        self.turns: list[tuple[int, dict, dict, tuple, tuple]] = []
         self.finals: list[tuple[dict, set, dict, set]] = []
         for i in self.bodies:
             self._find_span(i)
@@ -638,6 +675,7 @@ class Simulator:
             self.links[k].clear()
             self.unsettled[k].clear()
         self.lost.clear()
+        self._forget_turns()
         self.rubbing.clear()
         self.unpressed.clear()
         self.riders.met.clear()
@@ -698,7 +736,7 @@ class Simulator:
             for pair in self.pairs():
                 self._look_at_faces(pair, {k for i, k in turned if i in pair})
             return True
-        if self.settle() or self.rub():
+        if self.settle() or self.turn() or self.rub():
             return True
         self.riders.lead()
         if not self.changed:
@@ -1074,7 +1112,6 @@ class Simulator:
         n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
 
-        i, j = pair
         k = impact.axis
         resizes = self.resizes(pair, k)
         if self.resolutions[pair] > self.pair_limit + REPEAT_LIMIT or (
@@ -1110,11 +1147,9 @@ class Simulator:
             restitution = Fraction(0)
 
         self.riders.catch_up(pair)
-        v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
-        for n, velocity in ((i, v1), (j, v2)):
-            if n in self.yielding:
-                self.unpressed.setdefault((n, k), velocity[k])
-        self.loss = None
+        for n in self.yielding:
+            self.unpressed.setdefault((n, k), self.final(n, k))
+        self._note_push(k, restitution)
         if resizes:
             merged = restitution == 0 and self._merge_faces(pair, impact)
             if merged is None:
@@ -1131,9 +1166,8 @@ class Simulator:
         elif not self._join(pair, impact):
             self.crushed.add(pair)
             return CRUSHED
-        pushes = leans and len(self.yielding) == 2
-        if not (normal_only or together or pushes):
-            self._turn(i, j, impact, v1, v2, restitution)
+        if not normal_only and not (leans and len(self.yielding) == 2):
+            self._add_turning(pair, impact)
         if not normal_only:
             self._add_rubbing(pair, impact)
         elif self.saved.keys().isdisjoint(pair):
@@ -1214,12 +1248,17 @@ class Simulator:
         before = {n: self.velocity[n][k] for n in bodies}
         for n in bodies:
             self.unpressed.setdefault((n, k), before[n])
+        e = max(self._restitution_of(pair, set(pair)) for pair in pairs)
         presses = []
         for i, j in pairs:
             sign = impact.sign if (i, j) == pairs[0] else self.queue[i, j].sign
             presses.append(Press(*((i, j) if sign < 0 else (j, i))))
         after = project({n: self.bodies[n].mass for n in bodies}, before, presses)
-        e = max(self._restitution_of(pair, set(pair)) for pair in pairs)
+        yielding = self.yielding
+        for pair in pairs:
+            self.yielding = set(pair)
+            self._note_push(k, e)
+        self.yielding = yielding
         for n in bodies:
             self.change_alone(n, k, after[n] + e * (after[n] - before[n]))
         self.repeats.update(dict.fromkeys(pairs[1:], (self.n_instants, 0)))
@@ -1363,7 +1402,6 @@ class Simulator:
         after = v + (1 + restitution) * (u - v) * total / (total + mass)
         cluster.momentum -= mass * (after - v)
         self.impulse = mass * abs(after - v)
-        self.loss = total * mass / (total + mass) * (1 - restitution**2) * (u - v) ** 2
         self.change_alone(j, k, after)
         return (self.velocity[i][k] - after) * sign >= 0
 
@@ -1594,7 +1632,6 @@ class Simulator:
         left = self._leave_for(i, j, k)  # with their share of the momentum
         joining, anchors = self._joining(i, j, k)
         if len({self.velocity[n][k] for n in anchors}) > 1:
-            self.loss = None
             if self._settle((i, j), k, sign):
                 return True
             joining, anchors = self._joining(i, j, k)
@@ -1620,14 +1657,12 @@ class Simulator:
         if anchors:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
-            self.loss = None
             self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
         elif len(highest) < len(joining):  # the others go along, weightless
             (leading,) = highest
             joined.merged_before = leading.merged_before
             velocity = self.velocity[min(leading.members)][k]
             joined.momentum = leading.momentum
-            self.loss = None
             ((mass, v),) = (w for w, cluster in zip(weights, joining, strict=True)
                             if cluster is not leading)  # fmt: skip
             self.impulse += mass * abs(self.velocity_of(leading, k) - v)
@@ -1638,12 +1673,7 @@ class Simulator:
             tops = [n for n in joined.members if self.bodies[n].level == rank]
             masses = {n: self.bodies[n].mass for n in tops}
             momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
-            energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
             velocity = momentum / sum(masses.values())
-            if len(self.yielding) == 2 and not self.blocked:
-                self.loss = self.loss or 0
-                if all(len(cluster.members) == 1 or cluster.lasts for cluster in joining):
-                    self.loss += energy - momentum * velocity
             if joined.merged_before or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
                 velocity = self._common_path(joining[0], joining[-1], k)
@@ -1674,100 +1704,166 @@ class Simulator:
             return lasting
         return [max(reversed(anchors), key=lambda n: abs(self.velocity[n][k]))]
 
-    def _turn(
-        self,
-        i: int,
-        j: int,
-        impact: Impact,
-        v1: list[Fraction],
-        v2: list[Fraction],
-        restitution: Fraction,
-    ) -> None:
-        """Apply each body's own rule along the surface; v1 and v2 are from before."""
-        k = impact.axis
-        one, other = self.bodies[i], self.bodies[j]
-        along = [axis for axis in range(self.dim) if axis != k]
-        if len(self.yielding) == 2 and one.response == other.response == "stop":
-            for axis in along:
-                if axis in one.locked or axis in other.locked:
-                    self.change_along(i, axis, v2[axis])
-                    self.change_along(j, axis, v1[axis])
-                    continue
-                mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
-                self.change_along(i, axis, mean)
-                self.change_along(j, axis, mean)
-            return
-        belts = (self.riders.belt(n, k, s) for n, s in ((j, impact.sign), (i, -impact.sign)))
-        wanted = {
-            n: self._wanted(n, own, partner, belt, along, restitution)
-            for (n, own, partner), belt in zip(((i, v1, v2), (j, v2, v1)), belts, strict=True)
-            if n in self.yielding
-        }
-        part = self._part_to_turn(wanted, {i: v1, j: v2}, k)
-        for n, velocity in wanted.items():
-            for axis in along:
-                now = self.final(n, axis)
-                self.change_along(n, axis, now + part * (velocity[axis] - now))
+    # -- along the surface --
 
-    def _wanted(
-        self,
-        i: int,
-        own: list[Fraction],
-        partner: list[Fraction],
-        belt: list[Fraction],
-        along: list[int],
-        restitution: Fraction,
-    ) -> list[Fraction]:
-        """Return the velocity that a body's own rule wants along the surface."""
-        wanted = [self.final(i, axis) for axis in range(self.dim)]
-        if self.bodies[i].response == "stop":
-            for axis in along:
-                if axis not in self.bodies[i].locked:
-                    wanted[axis] = partner[axis] + belt[axis]
-        elif self.bodies[i].response == "push" and restitution == 0:
-            relative = [a - b for a, b in zip(own, partner, strict=True)]
-            slide = sum(relative[axis] ** 2 for axis in along)
-            if slide != 0:
-                faster = root(sum(r**2 for r in relative) / slide)
-                for axis in along:
-                    if axis not in self.bodies[i].locked:
-                        wanted[axis] = partner[axis] + relative[axis] * faster
-        return wanted
+    def _note_push(self, axis: int, restitution: Fraction) -> None:
+        """Note the velocities of those whom a resolution is about to change on an axis."""
+        for n in self.yielding:
+            self.pressed.add((n, axis))
+            if (n, axis) not in self.unturned:
+                self.unturned[n, axis] = self.final(n, axis)
+                if len(getattr(self.clusters[axis].get(n), "members", ())) > 1:
+                    self.driven.add(n)
+            if restitution:
+                self.rebounded.add((n, axis))
+        self.met.append(set(self.yielding))
+
+    def _add_turning(self, pair: tuple[int, int], impact: Impact) -> None:
+        """Note a contact that turns one of its bodies, once in an instant."""
+        rows = sorted(pair, key=self.places.get)
+        rules = {
+            n: self.bodies[n].response for n in rows
+            if n in self.yielding and self.bodies[n].response in ("stop", "push")
+        }  # fmt: skip
+        if rules and self.turned_in.get(pair) != self.n_instants:
+            self.turned_in[pair] = self.n_instants
+            sign = impact.sign if rows[0] == pair[0] else -impact.sign
+            walls = [n for n in rows if not self._slides(n, pair, impact.axis)]
+            self.turning.append(Turning(rows, impact.axis, sign, rules, walls))
+
+    def turn(self) -> bool:
+        """Turn the bodies of the contacts of this instant; return whether there were any."""
+        if not self.turning:
+            return False
+        before, finals = self._copy_velocities(), self._copy_finals()
+        groups: list[set[int]] = []
+        for few in self.met:
+            apart = [group for group in groups if group.isdisjoint(few)]
+            groups = [*apart, few.union(*(group for group in groups if group not in apart))]
+        after = {n: [self.final(n, k) for k in range(self.dim)] for n in set().union(*groups)}
+        wanted = {n: list(velocity) for n, velocity in after.items()}
+        for k in range(self.dim):
+            for n, velocity in self._asked(k, after).items():
+                wanted[n][k] = velocity
+        for group in groups:
+            if any(wanted[n] != after[n] for n in group):
+                self._turn_group(group, after, wanted)
+                # What the group has lost is spent.
+                self.met = [few for few in self.met if few.isdisjoint(group)]
+                self.driven -= group
+                for n, k in [key for key in self.unturned if key[0] in group]:
+                    del self.unturned[n, k]
+        self.turning.clear()
+        if self.watch:
+            seen = before, self._copy_velocities(), finals, self._copy_finals()
+            self.turns.append((len(self.events), *seen))
+        return True
+
+    def _forget_turns(self) -> None:
+        self.turning.clear()
+        self.pressed.clear()
+        self.unturned.clear()
+        self.rebounded.clear()
+        self.driven.clear()
+        self.met.clear()
+
+    def _before(self, n: int, k: int) -> Fraction:
+        """Return the velocity of a body before anything has pushed it on an axis."""
+        return self.unturned.get((n, k), self.final(n, k))
+
+    def _asked(self, k: int, after: dict[int, list[Fraction]]) -> dict[int, Fraction]:
+        """Return the velocities on an axis that the contacts of this instant ask for."""
+        ones = {n: {n} for n in after}
+        for c in self.turning:
+            if list(c.rules.values()) == ["stop", "stop"]:
+                both = ones[c.rows[0]] | ones[c.rows[1]]
+                ones.update(dict.fromkeys(both, both))
+        asked: dict[int, list[tuple[Fraction, Fraction]]] = {n: [] for n in after}
+        for c in self.turning:
+            width = prod(self.edges(c))
+            for n in c.rules if c.axis != k else ():
+                velocity = self._wanted(c, n, k)
+                for other in ones[n] if velocity is not None else ():
+                    asked[other].append((width, velocity))
+        found = {}
+        for n, one in ones.items():
+            keeping = {after[m][k] for m in one if not self._may_turn(m, k)}
+            widths = sum(width for width, _ in asked[n])
+            if not self._may_turn(n, k):
+                continue
+            if keeping:
+                found[n] = (min(keeping) + max(keeping)) / 2
+            elif widths:
+                found[n] = sum(width * v for width, v in asked[n]) / widths
+            elif asked[n]:
+                velocities = [v for _, v in asked[n]]
+                found[n] = (min(velocities) + max(velocities)) / 2
+            elif len(one) > 1:
+                mass = sum(self.bodies[m].mass for m in one)
+                found[n] = sum(self.bodies[m].mass * after[m][k] for m in one) / mass
+        return found
+
+    def _may_turn(self, n: int, k: int) -> bool:
+        """Return whether a body has met nothing on an axis at this instant, nor is locked."""
+        return (n, k) not in self.pressed and k not in self.bodies[n].locked
+
+    def _wanted(self, c: Turning, n: int, k: int) -> Fraction | None:
+        """Return the velocity that a contact asks for on an axis, by the rule of a body."""
+        (other,) = set(c.rows) - {n}
+        partner = self.final(other, k)
+        if c.rules[n] == "stop":
+            if c.rules.get(other) == "stop":
+                return None
+            return partner + self.riders.belt(other, c.axis, c.side_of(other))[k]
+        if (n, c.axis) in self.rebounded:
+            return None
+        relative = [self.final(n, axis) - self.final(other, axis) for axis in range(self.dim)]
+        relative[c.axis] = self._before(n, c.axis) - self._before(other, c.axis)
+        slide = sum(relative[axis] ** 2 for axis in range(self.dim) if axis != c.axis)
+        if slide == 0:
+            return None
+        return partner + relative[k] * root(sum(r**2 for r in relative) / slide)
+
+    def _turn_group(
+        self, group: set[int], after: dict[int, list[Fraction]], wanted: dict[int, list[Fraction]]
+    ) -> None:
+        """Turn the bodies of a group as far as its energy allows, in the frame of its walls."""
+        frames = {
+            tuple(self._before(n, k) if k == c.axis else self.final(n, k) for k in range(self.dim))
+            for c in self.turning if len(c.walls) == 1 and not group.isdisjoint(c.rules)
+            for n in c.walls
+        }  # fmt: skip
+        frame = frames.pop() if len(frames) == 1 else (Fraction(0),) * self.dim
+        part = self._part_to_turn(group, after, wanted, frame)
+        for n in group:
+            for k in range(self.dim):
+                if wanted[n][k] != after[n][k]:
+                    self.change_along(n, k, after[n][k] + part * (wanted[n][k] - after[n][k]))
 
     def _part_to_turn(
-        self, wanted: dict[int, list[Fraction]], before: dict[int, list[Fraction]], k: int
+        self,
+        group: set[int],
+        after: dict[int, list[Fraction]],
+        wanted: dict[int, list[Fraction]],
+        frame: tuple[Fraction, ...],
     ) -> Fraction:
-        """Return how far bodies may go to what they want, so that no energy is won.
+        """Return how far a group may go to what it wants, so that no energy is won.
 
-        A partner that only a locked axis keeps from yielding is no frame: it counts in the world.
+        Who was in a group of its own before may have lost energy to that.
         """
-        levels = [self.bodies[n].level for n in wanted]
-        still = [
-            n
-            for n in before
-            if n not in wanted
-            and not (
-                self.bodies[n].is_dynamic
-                and k in self.bodies[n].locked
-                and n not in self.saved
-                and self.bodies[n].level <= max(levels)
-            )
-        ]
-        frame = before[still[0]] if still else [Fraction(0)] * self.dim
         energy = gain = square = slope = Fraction(0)
-        for n, velocity in wanted.items():
+        for n in group:
             mass = self.bodies[n].mass
-            for axis in range(self.dim):
-                now = self.final(n, axis) - frame[axis]
-                way = velocity[axis] - self.final(n, axis)
-                energy += mass * (before[n][axis] - frame[axis]) ** 2
+            for k in range(self.dim):
+                now = after[n][k] - frame[k]
+                way = wanted[n][k] - after[n][k]
+                energy += mass * (self._before(n, k) - frame[k]) ** 2
                 gain += mass * now**2
                 square += mass * way**2
                 slope += mass * now * way
-        gain -= energy
-        if self.loss is not None:  # what the pair has lost may have gone to others of its group
-            gain = max(gain, -self.loss)
-        gain = min(gain, Fraction(0))
+        gain = min(gain - energy, Fraction(0))
+        if not group.isdisjoint(self.driven):
+            gain = Fraction(0)
         if square + 2 * slope + gain <= energy * ROUNDED_ROOT:
             return Fraction(1)
         return max(Fraction(0), (root(slope**2 - square * gain) - slope) / square)
@@ -1779,6 +1875,9 @@ class Simulator:
         self.riders.catch_up(pair)
         self.yielding = self.weigh(pair, impact.axis)
         if not impact.overlaps and self.yielding.isdisjoint(self.saved):
+            self.met.append(set(self.yielding))
+            if not (self._leans(pair) and len(self.yielding) == 2):
+                self._add_turning(pair, impact)
             self._add_rubbing(pair, impact)
         elif self.saved.keys().isdisjoint(pair):
             self.riders.press(pair, impact.axis, impact.sign)

@@ -152,6 +152,8 @@ def check(exact: Simulator) -> None:
         _check_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
         if event.outcome == "resolved":
             _check_sums(exact, event, *exact.finals[n])
+    for turn in exact.turns:
+        _check_turn(exact, *turn)
     _check_continuity(exact)
     _check_order(exact, paths)
 
@@ -244,7 +246,7 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
     lasting = finals[1] | finals[3]
     if not any((n, axis) in lasting for n in (i, j) for axis in range(dim)):
         _check_normal_part(exact, event, before, after, closing, budget)
-        _check_rest(exact, event, before, after, budget)
+        _check_along(exact, event, before, after)
 
 
 def _check_sums(exact, event, before, _, after, __) -> None:
@@ -331,46 +333,73 @@ def _check_group_that_grows(exact, pair, k, before, after) -> None:
         assert change == 0, "momentum of a group that grows"
 
 
-def _check_rest(exact, event, before, after, budget) -> None:
-    """What the bodies do along the surface; whoever is not of the pair keeps it."""
+def _check_along(exact, event, before, after) -> None:
+    """A resolution turns nobody along the surface."""
+    along = [axis for axis in range(exact.dim) if axis != event.axis]
+    for n in exact.bodies:
+        assert [before[n][a] for a in along] == [after[n][a] for a in along]
+
+
+def _check_turn(exact, n_events, before, after, finals, finals_after) -> None:
+    """What `Stop` and `Push` do along the surfaces that the bodies meet at an instant.
+
+    The energy of all is not more than it was before the instant.
+    """
+    time = exact.events[n_events - 1].time
+    number = next(n for n, event in enumerate(exact.events) if event.time == time)
+    met = [
+        (exact.events[n], exact.states[n][0]) for n in range(number, n_events)
+        if exact.events[n].outcome in ("resolved", "stopped already")
+    ]  # fmt: skip
+    pushed = [event for event, _ in met if event.outcome == "resolved"]
+    axes = {n: {e.axis for e in pushed if n in (e.first, e.second)} for n in exact.bodies}
+    turned = [n for n in exact.bodies if before[n] != after[n]]
+    for n in turned:
+        assert exact.bodies[n].is_dynamic
+        assert exact.bodies[n].response in ("push", "stop")
+        assert any(n in (e.first, e.second) for e, _ in met), "turned, and has met nothing"
+        assert all(before[n][k] == after[n][k] for k in axes[n]), (
+            "turned where it has met something"
+        )
+    walls = {tuple(before[n]) for n, body in exact.bodies.items() if not body.is_dynamic}
+    if walls <= {(0,) * len(next(iter(before.values())))} and not any(
+        map(any, exact.growth.values())
+    ):
+        masses = {n: body.mass for n, body in exact.bodies.items() if body.is_dynamic}
+        energy = [
+            sum(m * v**2 for n, m in masses.items() for v in speeds[n][: exact.dim])
+            for speeds in (exact.finals[number][0], finals_after[0])
+        ]
+        assert energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), "energy of all"
+    for event, start in met:
+        pair = event.first, event.second
+        is_plain = not any(n in pair for n, _ in finals[1] | finals_after[1])
+        if (
+            is_plain
+            and event.outcome == "resolved"
+            and not any(
+                {*pair} & {other.first, other.second} for other, _ in met if other is not event
+            )
+        ):
+            _check_pair(exact, event, start, before, after)
+
+
+def _check_pair(exact, event, start, before, after) -> None:
+    """What two bodies do along the surface that have met nothing else at the instant."""
     i, j, k = event.first, event.second, event.axis
     along = [axis for axis in range(exact.dim) if axis != k]
-    for n in exact.bodies:
-        if n not in (i, j):
-            assert [before[n][a] for a in along] == [after[n][a] for a in along]
-    if budget.normal_only:
-        assert all([before[n][a] for a in along] == [after[n][a] for a in along] for n in (i, j))
-        return
     both_stop = all(
         exact.bodies[n].is_dynamic and exact.bodies[n].response == "stop" for n in (i, j)
     )
     for n, partner in ((i, j), (j, i)):
         body = exact.bodies[n]
-        kept = [before[n][a] for a in along] == [after[n][a] for a in along]
-        if not body.is_dynamic or body.response in ("deflect", "slide"):
-            assert kept
-        elif body.response == "stop" and both_stop:
+        if body.is_dynamic and body.response == "stop" and both_stop:
             m1, m2 = body.mass, exact.bodies[partner].mass
             for a in along:
-                mean = (m1 * before[n][a] + m2 * before[partner][a]) / (m1 + m2)
+                mean = (m1 * start[n][a] + m2 * start[partner][a]) / (m1 + m2)
                 assert after[n][a] == mean
-        else:
-            _check_rule(exact, event, body, partner, before, after, along)
-    rules = [
-        exact.bodies[n].response in ("push", "stop") for n in (i, j) if exact.bodies[n].is_dynamic
-    ]
-    if any(rules) and all(exact.bodies[n].is_dynamic for n in (i, j)):
-        energy = [
-            sum(exact.bodies[n].mass * v**2 for n in (i, j) for v in speeds[n][: exact.dim])
-            for speeds in (before, after)
-        ]
-        dragged = any(before[n] != after[n] for n in exact.bodies if n not in (i, j))
-        resizes = any(any(exact.growth[n]) for n in (i, j))
-        walls = {before[n][k] for n, b in exact.bodies.items() if not b.is_dynamic} - {0}
-        driven = any(after[n][k] in walls for n in (i, j))
-        assert dragged or resizes or driven or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), (
-            "energy"
-        )
+        elif body.is_dynamic and body.response in ("push", "stop"):
+            _check_rule(exact, event, body, partner, start, after, along)
 
 
 def _check_rule(exact, event, body, partner, before, after, along) -> None:
@@ -399,11 +428,13 @@ def _check_rule(exact, event, body, partner, before, after, along) -> None:
 def _check_continuity(exact: Simulator) -> None:
     """Velocities change only in events, and bodies go as they say."""
     last = {i: body.velocity for i, body in exact.bodies.items()}
-    for before, after in exact.states:
+    changes = [(n, event.time, *exact.states[n]) for n, event in enumerate(exact.events)]
+    changes += [(n - 0.5, exact.events[n - 1].time, *states) for n, *states, _, _ in exact.turns]
+    turns = [(Fraction(0), last)]
+    for _, time, before, after in sorted(changes, key=lambda change: change[0]):
         assert all(before[i][: exact.dim] == last[i][: exact.dim] for i in exact.bodies)
         last = after
-    turns = [(Fraction(0), {i: b.velocity for i, b in exact.bodies.items()})]
-    turns += [(e.time, s[1]) for e, s in zip(exact.events, exact.states, strict=True)]
+        turns.append((time, last))
     turns.append((Fraction(1), last))
     for i, body in exact.bodies.items():
         centre = [(a + b) / 2 for a, b in zip(body.low, body.high, strict=True)]

@@ -264,6 +264,7 @@ class Follower(Simulator):
         self.blur = {body.ident: self.grain for body in bodies}
         # what the library has stopped at the instant of the impact that it has reported, after that
         self.stopped: list[ec.Collision] = []
+        self.coming: list[ec.Collision] = []  # what it reports later in the instant
         self.rooted: dict[int, float] = {}  # by how much a velocity may be off besides
         self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
         self.late: set[tuple[int, int]] = set()  # overlaps that only a look at all pairs has found
@@ -343,12 +344,16 @@ class Follower(Simulator):
             other for other in later
             if other.time == hit.time and other.outcome is ec.Outcome.STOPPED_ALREADY
         ]  # fmt: skip
+        self.coming = [other for other in later if other.time == hit.time]
         is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
         # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
-        if hit.time != self.hit_time or not (is_stopped or self._is_due_now(pair)):
+        if hit.time != self.hit_time or not (
+            is_stopped or self._is_due_now(pair) or self._may_be_due(hit)
+        ):
             self._do(self._rub_and_lead)
         if is_stopped:
             self._confirm_stopped(pair, hit)
+            self._turn_if_last()
             return
         impact = self.queue.get(pair)
         if impact is None:
@@ -401,8 +406,30 @@ class Follower(Simulator):
             self.blur[i] += self.grain
         self._blur_changed(bound)
         self._look_at_all()
+        self._turn_if_last()
+
+    def _turn_if_last(self) -> None:
+        """Let bodies part and turn, if nothing else is due, nor does the library still stop any."""
         if not any(map(self._is_due_now, self.queue)):
             self._do(self.settle)
+        # The library may have found due what is left open here.
+        is_waiting = any(
+            (hit.first, hit.second) in self.withdrawn or self._may_be_due(hit)
+            for hit in self.coming
+        )
+        if not is_waiting and not any(map(self._is_due_now, self.queue)):
+            self._do(self.turn)
+
+    def _may_be_due(self, hit: ec.Collision) -> bool:
+        """Return whether the impact that the library reports is one of now, up to rounding."""
+        pair = hit.first, hit.second
+        impact = self.queue.get(pair) or self._across(pair, _side_of(hit.normal)[0], 1)
+        return (
+            impact is not None
+            and not impact.overlaps
+            and not impact.corner
+            and float(impact.time - self.now) <= self.bound(pair, impact)
+        )
 
     def are_apart(self, i: int, j: int) -> bool:
         """Return whether two bodies share no point now, by more than rounding."""
@@ -410,7 +437,7 @@ class Follower(Simulator):
         return any(side.gap > room for side in self.sides((i, j)))
 
     def _rub_and_lead(self) -> bool:
-        return any([self.rub(), self.riders.lead()])
+        return any([self.turn(), self.rub(), self.riders.lead()])
 
     def _do(self, deed: Callable[[], bool]) -> None:
         """Let bodies part, or contacts rub."""
@@ -443,12 +470,13 @@ class Follower(Simulator):
             and not self.is_open(pair)
         )
 
-    def _part_to_turn(self, wanted: dict, before: dict, k: int) -> Fraction:
+    def _part_to_turn(self, group: set, after: dict, wanted: dict, frame: tuple) -> Fraction:
         """Note how far the root of a rounded difference of energies may be off."""
-        part = super()._part_to_turn(wanted, before, k)
+        part = super()._part_to_turn(group, after, wanted, frame)
         if part < 1:
-            speed = 2.0 * max(abs(float(v)) for velocity in before.values() for v in velocity)
-            masses = {n: float(self.bodies[n].mass) for n in wanted}
+            before = [self._before(n, k) for n in group for k in range(self.dim)]
+            speed = 2.0 * max(abs(float(v)) for v in before)
+            masses = {n: float(self.bodies[n].mass) for n in group}
             energy = sum(masses.values()) * self.dim * speed**2
             for n, mass in masses.items():
                 error = math.sqrt(4.0 * ROUNDING * energy / mass)

@@ -99,17 +99,16 @@ def test_friction_holds_a_body_on_another_that_is_locked_along_the_surface(wall)
 
 
 @pytest.mark.parametrize("speed", [16, -16])
-def test_two_bodies_with_stop_of_which_a_wall_holds_one_share_the_speed(speed):
+def test_two_bodies_with_stop_of_which_a_wall_holds_one_are_both_stopped(speed):
     room()
     inner = held(0, ec.Stop)
     outer = mover((3, 0), (1, 1), (0, speed), ec.Stop())
 
     esper.process(DT)
 
-    # Up, both fall from the mean on; down, the wall still holds the inner one.
-    fall = 8 if speed > 0 else 0
-    assert velocity(inner) == (0, speed / 2 - fall)
-    assert velocity(outer) == (0, speed / 2 - 8)
+    # They are one along the surface, and the wall holds the inner one; the outer one falls.
+    assert velocity(inner) == (0, 0)
+    assert velocity(outer) == (0, -8)
 
 
 @pytest.mark.parametrize("side", [1, -1])

@@ -144,6 +144,10 @@ ROWS = {
     "bounces of some": {"Deflect", "Slide", "Mass"},
     "walls that throw": {"Slide", "Restitution"},
     "bounces that rub": {"Deflect", "Friction"},
+    "Stop": {"Stop", "Mass"},
+    "Push": {"Push", "Slide"},
+    "all responses": {"Deflect", "Slide", "Push", "Stop", "Mass", "Restitution"},
+    "stops that rub": {"Slide", "Stop", "Friction"},
 }
 
 
@@ -190,8 +194,8 @@ def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, v
             ):
                 differ.append((seed, mirror, order))
 
-    # A bounce that makes others due may go on differently: 1 of 1,000 to 2,000 worlds.
-    assert len(differ) <= n_worlds // 500, differ
+    # What makes others due may go on differently: bounces in 1 of 1,000 worlds, friction in 1 of 100.
+    assert len(differ) <= n_worlds // (50 if name == "stops that rub" else 500), differ
 
 
 @pytest.mark.parametrize("dx", [4, 9])

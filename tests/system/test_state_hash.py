@@ -22,7 +22,9 @@ def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: 
     if "fingerprints" in esper.list_worlds():
         esper.delete_world("fingerprints")
     with another_world("fingerprints"):
-        chance = np.random.default_rng(11)
+        # With this seed no crate sleeps while the game still pulls it down: that would tell of no
+        # impacts.
+        chance = np.random.default_rng(12)
         box((0, -1), (60, 1))
         box((20, 4), (9, 1), ec.OneWay((0, 1)))
         box((-20, 8), (8, 4), ec.Sensor())
