@@ -21,12 +21,12 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope", 34),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 31),
     "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 28),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 23),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
-    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 21),
+    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 20),
     "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 24),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",

@@ -1,4 +1,8 @@
-"""The velocity of a face: of its body, of its growth, and of its belt.
+"""The sides of a body as numbers, and the velocity of a side: of its body, its growth and its belt.
+
+Side k + 1 is the higher face on axis k, and -(k + 1) the lower one.  The line of a slope has `LINE`
+added to the number of the face that it cuts off, without its sign: the line of a floor in 2D is 6,
+above face 2, and that of a ceiling -6.
 
 Whoever stands on a body, or leans against it, meets a face.  Along its normal, a face moves with
 the body and with its growth.  Along itself, it moves with the body and with `Carry.surface`, its
@@ -15,17 +19,48 @@ from ecs_collide._kernel.constants import Trait
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
 
+LINE = 4  # the bit of a side that is the line of a slope
+
+
+@cython.inline
+def side_of_normal(axis: cython.int, sign: cython.int) -> cython.int:
+    """Return the side that has a normal; the sign is 2 or -2 for the normal of a line."""
+    side: cython.int = axis + 1 + LINE * (abs(sign) - 1)
+
+    return side if sign > 0 else -side
+
+
+@cython.inline
+def is_line(side: cython.int) -> cython.bint:
+    """Return whether a side is the line of a slope."""
+    return abs(side) > LINE
+
+
+@cython.inline
+def axis_of(side: cython.int) -> cython.int:
+    """Return the axis of the face that a side is, or of the one that its line cuts off."""
+    return (abs(side) & ~LINE) - 1
+
+
+@cython.inline
+def face_of(side: cython.int) -> cython.int:
+    """Return the face that a side is, or that its line cuts off."""
+    return axis_of(side) + 1 if side > 0 else -axis_of(side) - 1
+
+
+@cython.inline
+def leads_along(side: cython.int, k: cython.int) -> cython.bint:
+    """Return whether a body that moves along a side may move on an axis; True for any of a line."""
+    return k != abs(side) - 1
+
 
 def face_velocity(
-    b: Bodies, i: cython.Py_ssize_t, side: cython.int, slants: cython.bint, k: cython.int
+    b: Bodies, i: cython.Py_ssize_t, side: cython.int, k: cython.int
 ) -> cython.double:
-    """Return the velocity on an axis of the face on a side of body i.
+    """Return the velocity on an axis of a side of body i."""
+    velocity: cython.double = b.velocity_met(i, k) + belt_velocity(b, i, side, k)
 
-    `slants` states that the face is the line of a slope.
-    """
-    velocity: cython.double = b.velocity_met(i, k) + belt_velocity(b, i, side, slants, k)
-
-    if k == abs(side) - 1:
+    if k == axis_of(side):
         velocity += b.growth_of(i, k) if side > 0 else -b.growth_of(i, k)
     return velocity
 
@@ -40,14 +75,14 @@ def overlap(
 
 
 def belt_velocity(
-    b: Bodies, i: cython.Py_ssize_t, side: cython.int, slants: cython.bint, k: cython.int
+    b: Bodies, i: cython.Py_ssize_t, side: cython.int, k: cython.int
 ) -> cython.double:
-    """Return the velocity on an axis of a face along itself; 0 if it does not carry."""
+    """Return the velocity on an axis of a side along itself; 0 if it does not carry."""
     t: RareColumns = b.rare
 
-    if not (t.bits[i] & Trait.CARRY and t.carries[i] == side):
+    if not (t.bits[i] & Trait.CARRY and t.carries[i] == face_of(side)):
         return 0.0
-    return _along_line(b, i, k) if slants else t.surface[i, k]
+    return t.surface[i, k] if side == t.carries[i] else _along_line(b, i, k)
 
 
 def _along_line(b: Bodies, i: cython.Py_ssize_t, k: cython.int) -> cython.double:

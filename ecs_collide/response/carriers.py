@@ -39,12 +39,21 @@ from ecs_collide._kernel.constants import FACE_ROUNDING
 from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.faces import face_velocity, overlap
+from ecs_collide.motion.faces import (
+    LINE,
+    axis_of,
+    face_of,
+    face_velocity,
+    is_line,
+    leads_along,
+    overlap,
+    side_of_normal,
+)
 from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -61,15 +70,14 @@ class RiderTable:
     n: ReadOnly[cython.Py_ssize_t]
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
     carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
-    side: cython.schar[::1]  # (n_rows,): the code of the carrying face
-    slants: cython.schar[::1]  # (n_rows,): whether that face is the line of a slope
+    side: cython.schar[::1]  # (n_rows,): the carrying side; see `motion/faces.py`
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # of a rider's widest carrier:
     alone: cython.double[:, ::1]  # (n_rows, dim): the velocity by which it alone would carry
     contact: cython.longlong[::1]  # (n_rows,): the contact, as in `Carriers._offer`
     width: cython.double[::1]  # (n_rows,): its width, if others count
     # (n_rows,): 1 if other carriers count, and 2 << k if their velocities differ on axis k
-    is_shared: cython.schar[::1]
+    shared_axes: cython.schar[::1]
     # (n_rows, 2 * dim + 2): then the sums of all widths times velocities, and of the widths, each
     # with the sum of its rounding errors behind it
     sums: cython.double[:, ::1]
@@ -82,12 +90,11 @@ class RiderTable:
         self.riders = zeros(LONG, 1)
         self.carrier = nones(1)
         self.side = zeros(BYTE, 1)
-        self.slants = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
         self.alone = zeros(DOUBLE, 1, dim)
         self.contact = zeros(LONG, 1)
         self.width = zeros(DOUBLE, 1)
-        self.is_shared = zeros(BYTE, 1)
+        self.shared_axes = zeros(BYTE, 1)
         self.sums = zeros(DOUBLE, 1, 2 * dim + 2)
         self.subtracted = zeros(DOUBLE, 1, dim)
 
@@ -96,25 +103,21 @@ class RiderTable:
         self.riders = grown(self.riders, n_rows)
         self.carrier = grown(self.carrier, n_rows, -1)
         self.side = grown(self.side, n_rows)
-        self.slants = grown(self.slants, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.alone = grown(self.alone, n_rows)
         self.contact = grown(self.contact, n_rows)
         self.width = grown(self.width, n_rows)
-        self.is_shared = grown(self.is_shared, n_rows)
+        self.shared_axes = grown(self.shared_axes, n_rows)
         self.sums = grown(self.sums, n_rows)
         self.subtracted = grown(self.subtracted, n_rows)
 
-    def put(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
-    ) -> cython.void:
+    def put(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of a side of j, whether or not it rides already."""
         if self.carrier[i] < 0:
             self.riders[self.n] = i
             self.n += 1
         self.carrier[i] = j
         self.side[i] = side
-        self.slants[i] = slants
 
     def add_product(
         self, i: cython.Py_ssize_t, k: cython.int, a: cython.double, b: cython.double
@@ -134,16 +137,16 @@ class RiderTable:
         for n in range(self.n):
             i: cython.Py_ssize_t = self.riders[n]
             width: cython.double = 0.0
-            if self.is_shared[i] > 1:
+            if self.shared_axes[i] > 1:
                 width = self.sums[i, 2 * dim] + self.sums[i, 2 * dim + 1]
             for k in range(dim):
-                if width > 0.0 and self.is_shared[i] & (2 << k):
+                if width > 0.0 and self.shared_axes[i] & (2 << k):
                     total: cython.double = self.sums[i, 2 * k] + self.sums[i, 2 * k + 1]
                     self.carrier_velocity[i, k] = total / width
 
     def normal_of(self, i: cython.Py_ssize_t) -> cython.int:
         """Return the axis of the normal of the face that carries a rider."""
-        return abs(self.side[i]) - 1
+        return axis_of(self.side[i])
 
 
 @cython.final
@@ -168,9 +171,10 @@ class Carriers:
     own: cython.double[:, ::1]
     blocked: cython.double[:, ::1]
     kick: cython.double[:, ::1]
-    # (n_rows, 3 * dim): these three before the turns of an instant, so that the order of the turns
-    # does not count
-    first: cython.double[:, ::1]
+    # these three before the turns of an instant, so that the order of the turns does not count
+    first_own: cython.double[:, ::1]
+    first_blocked: cython.double[:, ::1]
+    first_kick: cython.double[:, ::1]
     first_in: cython.longlong[::1]  # (n_rows,): the number of that instant
     # (n_rows,): the riders of a body are a list: the last one, the one before and after in the
     # list, or -1.  The first is valid if `listed_in` is `ride`, the number of this step
@@ -179,6 +183,8 @@ class Carriers:
     next_in_list: cython.longlong[::1]
     listed_in: cython.longlong[::1]
     ride: cython.longlong
+    # whether the velocities of riders do not include their carriers': only before a step
+    at_rest: cython.bint
 
     def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
         bodies: Bodies = step.bodies
@@ -196,7 +202,9 @@ class Carriers:
         self.own = zeros(DOUBLE, 1, bodies.dim)
         self.blocked = zeros(DOUBLE, 1, bodies.dim)
         self.kick = zeros(DOUBLE, 1, bodies.dim)
-        self.first = zeros(DOUBLE, 1, 3 * bodies.dim)
+        self.first_own = zeros(DOUBLE, 1, bodies.dim)
+        self.first_blocked = zeros(DOUBLE, 1, bodies.dim)
+        self.first_kick = zeros(DOUBLE, 1, bodies.dim)
         self.first_in = zeros(LONG, 1)
         self.head = nones(1)
         self.before_in_list = nones(1)
@@ -212,7 +220,9 @@ class Carriers:
             self.own = grown(self.own, n_rows)
             self.blocked = grown(self.blocked, n_rows)
             self.kick = grown(self.kick, n_rows)
-            self.first = grown(self.first, n_rows)
+            self.first_own = grown(self.first_own, n_rows)
+            self.first_blocked = grown(self.first_blocked, n_rows)
+            self.first_kick = grown(self.first_kick, n_rows)
             self.first_in = grown(self.first_in, n_rows)
             self.head = grown(self.head, n_rows)
             self.before_in_list = grown(self.before_in_list, n_rows)
@@ -220,11 +230,8 @@ class Carriers:
             self.listed_in = grown(self.listed_in, n_rows)
             self.n_rows = n_rows  # last, because an array may fail to grow
 
-    def find_riders(self, at_rest: cython.bint):
-        """Find the riders and their carriers from the contacts.
-
-        `at_rest` states that the velocities of riders do not include their carriers'.
-        """
+    def _find_riders(self) -> cython.void:
+        """Find the riders and their carriers from the contacts."""
         t: RareColumns = self.bodies.rare
 
         self._clear(self.now)
@@ -234,7 +241,7 @@ class Carriers:
         # Bounded, because bodies that carry each other in a ring never converge.
         for _n in range(self.contacts.rows.n + 1):
             self.now, self.before = self.before, self.now
-            if not self._pass(at_rest):
+            if not self._pass():
                 break
 
     def _clear(self, ride: RiderTable) -> cython.void:
@@ -244,7 +251,7 @@ class Carriers:
             ride.carrier[ride.riders[n]] = -1
         ride.n = 0
 
-    def _pass(self, at_rest: cython.bint) -> cython.bint:
+    def _pass(self) -> cython.bint:
         """Find riders, given the riders of the previous pass; return whether they differ."""
         rows: ContactRows = self.contacts.rows
         new: RiderTable = self.now
@@ -254,12 +261,9 @@ class Carriers:
         for n in range(rows.n):
             if rows.at[n].kind == SOLID:
                 # The normal points from the second body to the first.
-                side: cython.int = rows.face(n)
-                slants: cython.bint = is_slanted(rows.at[n].sign)
-                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, slants, at_rest, n)
-                self._offer(
-                    new, old, rows.at[n].second, rows.at[n].first, -side, slants, at_rest, n
-                )
+                side: cython.int = side_of_normal(rows.at[n].axis, rows.at[n].sign)
+                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, n)
+                self._offer(new, old, rows.at[n].second, rows.at[n].first, -side, n)
         new.find_means()
         if new.n != old.n:
             return True
@@ -279,38 +283,34 @@ class Carriers:
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
-        slants: cython.bint,
-        at_rest: cython.bint,
         contact: cython.Py_ssize_t,
     ) -> cython.void:
         """Make body i a rider of j in `new` if this side of j carries best of all so far.
 
         The best carrier moves fastest towards the rider.  If several sides of the rider have one,
         a face comes before a slope, then the highest axis.  Of one side the widest is the best, and
-        its equals count in the mean.  `old` has the riders that carry others, and `at_rest` is that
-        of `find_riders`.  `contact` is the row of a contact between steps, or -1 - p for pair p of this step.
+        its equals count in the mean.  `old` has the riders that carry others.  `contact` is the row
+        of a contact between steps, or -1 - p for pair p of this step.
         """
         if not self.bodies.dynamic[i] or not self._carries(old, j, side):
             return
         lead: cython.double = 1.0
 
         if new.carrier[i] >= 0:
-            lead = self._find_velocity(old, i, j, side, slants, abs(side) - 1, at_rest)
+            lead = self._find_velocity(old, i, j, side, axis_of(side))
             lead = (lead if side > 0 else -lead) - self._speed_of_carrier(new, i)
-            if lead == 0.0:
-                lead = new.slants[i] - slants
-            if lead == 0.0:
-                lead = abs(side) - abs(new.side[i])
+            if lead == 0.0:  # the bit makes the numbers of faces higher than those of lines
+                lead = (abs(side) ^ LINE) - (abs(new.side[i]) ^ LINE)
             if lead == 0.0:
                 lead = side - new.side[i]
         if lead > 0.0:
-            new.is_shared[i] = 0
-        elif lead < 0.0 or not self._share(new, old, i, j, at_rest, contact):
+            new.shared_axes[i] = 0
+        elif lead < 0.0 or not self._share(new, old, i, j, contact):
             return
-        new.put(i, j, side, slants)
+        new.put(i, j, side)
         new.contact[i] = contact
         for k in range(self.bodies.dim):
-            new.alone[i, k] = self._find_velocity(old, i, j, side, slants, k, at_rest)
+            new.alone[i, k] = self._find_velocity(old, i, j, side, k)
             new.carrier_velocity[i, k] = new.alone[i, k]
 
     def _speed_of_carrier(self, ride: RiderTable, i: cython.Py_ssize_t) -> cython.double:
@@ -325,7 +325,6 @@ class Carriers:
         old: RiderTable,
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
-        at_rest: cython.bint,
         contact: cython.Py_ssize_t,
     ) -> cython.bint:
         """Add another carrier of this side to the means of a rider; return whether it is the widest.
@@ -337,8 +336,8 @@ class Carriers:
         axis: cython.int = new.normal_of(i)
         width: cython.double = self._width_of(contact, i, axis)
 
-        if new.is_shared[i] == 0:
-            new.is_shared[i] = 1
+        if new.shared_axes[i] == 0:
+            new.shared_axes[i] = 1
             new.width[i] = self._width_of(new.contact[i], i, axis)
             for n in range(2 * dim + 2):
                 new.sums[i, n] = 0.0
@@ -347,12 +346,10 @@ class Carriers:
             new.add_product(i, dim, new.width[i], 1.0)
         new.add_product(i, dim, width, 1.0)
         for k in range(dim):
-            speed: cython.double = self._find_velocity(
-                old, i, j, new.side[i], new.slants[i], k, at_rest
-            )
+            speed: cython.double = self._find_velocity(old, i, j, new.side[i], k)
             new.add_product(i, k, width, speed)
             if speed != new.alone[i, k]:
-                new.is_shared[i] |= 2 << k
+                new.shared_axes[i] |= 2 << k
         if width < new.width[i] or (width == new.width[i] and not self.bodies.precedes(j, known)):
             return False
         new.width[i] = width
@@ -390,16 +387,18 @@ class Carriers:
 
         `axis` and `sign` are those of the normal of the pair.
         """
-        away: cython.bint = (sign > 0) == (self.contacts.pairs.at[p].first == i)
-        side: cython.int = (axis + 1) * (1 if away else -1)
-        j: cython.Py_ssize_t = self.contacts.pairs.partner(p, i)
+        side: cython.int = side_of_normal(axis, sign)
 
-        self._offer(new, self.rode, i, j, side, is_slanted(sign), False, -1 - p)
+        if self.contacts.pairs.at[p].first != i:
+            side = -side
+        self._offer(new, self.rode, i, self.contacts.pairs.partner(p, i), side, -1 - p)
 
     def _carries(self, ride: RiderTable, j: cython.Py_ssize_t, side: cython.int) -> cython.bint:
         """Return whether a side of body j carries: its own, or that of a rider in `ride`."""
-        return self.bodies.rare.carries[j] == side or (
-            ride.carrier[j] >= 0 and ride.side[j] == side
+        face: cython.int = face_of(side)
+
+        return self.bodies.rare.carries[j] == face or (
+            ride.carrier[j] >= 0 and face_of(ride.side[j]) == face
         )
 
     def _find_velocity(
@@ -408,14 +407,11 @@ class Carriers:
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
-        slants: cython.bint,
         k: cython.int,
-        at_rest: cython.bint,
     ) -> cython.double:
         """Return the velocity on an axis with which a side of body j carries i.
 
-        `ride` has the velocity with which j is carried itself.  `at_rest` states that the velocity
-        of j does not include it.
+        `ride` has the velocity with which j is carried itself.
         """
         b: Bodies = self.bodies
         part: cython.double = 0.0
@@ -424,9 +420,9 @@ class Carriers:
             return 0.0
         if ride.carrier[j] >= 0:
             part = ride.carrier_velocity[j, k]
-        if b.rare.carries[j] == side and not (b.dynamic[j] and k == abs(side) - 1):
-            return face_velocity(b, j, side, slants, k) + (part if at_rest else 0.0)
-        if not at_rest and self.rode.carrier[j] >= 0:
+        if b.rare.carries[j] == face_of(side) and not (b.dynamic[j] and k == axis_of(side)):
+            return face_velocity(b, j, side, k) + (part if self.at_rest else 0.0)
+        if not self.at_rest and self.rode.carrier[j] >= 0:
             part = self._part_of(j, k)
         return part
 
@@ -465,7 +461,9 @@ class Carriers:
         velocity: cython.double[:, ::1] = self.bodies.velocity
 
         self.rode, self.now = self.now, self.rode
-        self.find_riders(True)
+        self.at_rest = True
+        self._find_riders()
+        self.at_rest = False
         self._release_riders()
         self.rode, self.now = self.now, self.rode
         self.ride += 1
@@ -519,9 +517,7 @@ class Carriers:
         """Return the first rider in the list of a body, or -1."""
         return self.head[j] if j < self.n_rows and self.listed_in[j] == self.ride else -1
 
-    def _ride(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
-    ) -> cython.void:
+    def _ride(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of a side of j from now on."""
         if self.rode.carrier[i] >= 0:
             after: cython.Py_ssize_t = self.next_in_list[i]
@@ -532,7 +528,7 @@ class Carriers:
                 self.next_in_list[before] = after
             else:
                 self.head[self.rode.carrier[i]] = after
-        self.rode.put(i, j, side, slants)
+        self.rode.put(i, j, side)
         self._list(i)
 
     def _turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -566,13 +562,13 @@ class Carriers:
         if self.rides(i) and not self.bodies.on_hold[i]:
             for k in range(self.bodies.dim):
                 if self.first_in[i] == self.clusters.instant:
-                    self.own[i, k] = self.first[i, 3 * k]
-                    self.blocked[i, k] = self.first[i, 3 * k + 1]
-                    self.kick[i, k] = self.first[i, 3 * k + 2]
+                    self.own[i, k] = self.first_own[i, k]
+                    self.blocked[i, k] = self.first_blocked[i, k]
+                    self.kick[i, k] = self.first_kick[i, k]
                 else:
-                    self.first[i, 3 * k] = self.own[i, k]
-                    self.first[i, 3 * k + 1] = self.blocked[i, k]
-                    self.first[i, 3 * k + 2] = self.kick[i, k]
+                    self.first_own[i, k] = self.own[i, k]
+                    self.first_blocked[i, k] = self.blocked[i, k]
+                    self.first_kick[i, k] = self.kick[i, k]
             self.first_in[i] = self.clusters.instant
             self._settle(i, False)
 
@@ -604,7 +600,7 @@ class Carriers:
 
         if by_carrier:
             self.first_in[i] = -1
-        slants: cython.bint = rode.slants[i] and s.find(i, rode.carrier[i])
+        slants: cython.bint = is_line(rode.side[i]) and s.find(i, rode.carrier[i])
         if slants:
             held = self._held_along(i, by_carrier)
         for k in range(self.bodies.dim):
@@ -673,9 +669,7 @@ class Carriers:
         return (
             not self.bodies.on_hold[i]
             and self._is_riding(i)
-            and not self._is_as_fast_as(
-                i, rode.carrier[i], rode.side[i], rode.slants[i], rode.alone
-            )
+            and not self._is_as_fast_as(i, rode.carrier[i], rode.side[i], rode.alone)
         )
 
     def lead(self, i: cython.Py_ssize_t) -> cython.void:
@@ -684,49 +678,43 @@ class Carriers:
         If a third body has turned the rider in this instant, too, its own velocity is found with
         the new velocity of the carrier: a wall that pushes both leaves the rider at rest on it.
         """
+        side: cython.int = self.rode.side[i]
+
         self.settle(i)
-        pushed: cython.int = self._pushed_along(i)
-        self._find_carrier_velocity(i)
         for k in range(self.bodies.dim):
-            if self.rode.slants[i]:
-                self._turn(i, k)
-            elif k != self.rode.normal_of(i):
-                if (pushed >> k) & 1:
-                    self.own[i, k] = _own_after(
-                        self._own_before(i, k), self.first[i, 3 * k + 1],
-                        self.clusters.final_velocity(i, k), self.rode.carrier_velocity[i, k], False,
-                    )  # fmt: skip
+            last: cython.double = self.rode.carrier_velocity[i, k]
+            self._find_carrier_velocity(i, k)
+            if leads_along(side, k):
+                if not is_line(side):
+                    self._find_own_if_pushed(i, k, last)
                 self._turn(i, k)
 
-    def _pushed_along(self, i: cython.Py_ssize_t) -> cython.int:
-        """Return the axes along which third bodies have turned a rider in this instant, as bits."""
-        axes: cython.int = 0
+    def _find_own_if_pushed(
+        self, i: cython.Py_ssize_t, k: cython.int, last: cython.double
+    ) -> cython.void:
+        """Find the own velocity of a rider if a third body has turned it in this instant.
 
-        for k in range(self.bodies.dim):
-            v: cython.double = self.clusters.final_velocity(i, k)
-            c: cython.double = self.rode.carrier_velocity[i, k]
-            before: cython.double = self._own_before(i, k) + c - self.first[i, 3 * k + 1]
-            if _without_rounding(v - before, v, c) != 0.0:
-                axes |= 1 << k
-        return axes
+        `last` is the velocity with which it was carried before its carrier turned.
+        """
+        v: cython.double = self.clusters.final_velocity(i, k)
+        blocked: cython.double = self.first_blocked[i, k]
+        own: cython.double = self.first_own[i, k] + (
+            self.first_kick[i, k] - self.clusters.kick_of(i, k)
+        )
 
-    def _own_before(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the own velocity that a rider would have without the turns of this instant."""
-        return self.first[i, 3 * k] + (self.first[i, 3 * k + 2] - self.clusters.kick_of(i, k))
+        if _without_rounding(v - (own + last - blocked), v, last) != 0.0:
+            self.own[i, k] = _own_after(own, blocked, v, self.rode.carrier_velocity[i, k], False)
 
-    def _find_carrier_velocity(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the velocity at this instant with which a rider is carried."""
+    def _find_carrier_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Find the velocity on an axis, at this instant, with which a rider is carried."""
         rode: RiderTable = self.rode
+        alone: cython.double = self._find_velocity(rode, i, rode.carrier[i], rode.side[i], k)
 
-        for k in range(self.bodies.dim):
-            alone: cython.double = self._find_velocity(
-                rode, i, rode.carrier[i], rode.side[i], rode.slants[i], k, False
-            )
-            if rode.carrier_velocity[i, k] == rode.alone[i, k]:
-                rode.carrier_velocity[i, k] = alone
-            else:
-                rode.carrier_velocity[i, k] += alone - rode.alone[i, k]
-            rode.alone[i, k] = alone
+        if rode.carrier_velocity[i, k] == rode.alone[i, k]:
+            rode.carrier_velocity[i, k] = alone
+        else:
+            rode.carrier_velocity[i, k] += alone - rode.alone[i, k]
+        rode.alone[i, k] = alone
 
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
@@ -775,7 +763,7 @@ class Carriers:
         """Make a new body ride on the carrier found; it came with the velocity in row `n`."""
         found: RiderTable = self.before
 
-        self._ride(i, found.carrier[i], found.side[i], found.slants[i])
+        self._ride(i, found.carrier[i], found.side[i])
         for k in range(self.bodies.dim):
             self.rode.carrier_velocity[i, k] = found.carrier_velocity[i, k]
             self.rode.alone[i, k] = found.alone[i, k]
@@ -787,52 +775,48 @@ class Carriers:
         for k in range(self.bodies.dim):
             self._turn(i, k)
 
-    def meet(self, presses: cython.bint, lands: cython.bint) -> cython.void:
-        """Treat the bodies of the solver's impact as a rider and its carrier, if they are.
-
-        With `presses`, the impact has changed a rider's own velocity.  With `lands`, a body becomes
-        a rider of the other.
-        """
+    def press(self) -> cython.void:
+        """Find the own velocity of a rider that the solver's impact has pressed on its carrier."""
         m: ImpactState = self.impact
-        side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
         for n in range(2):
-            i: cython.Py_ssize_t = m.rows[n]
-            j: cython.Py_ssize_t = m.rows[1 - n]
-            if self.bodies.dynamic[i] and self._carries(self.rode, j, side):
-                if presses:
-                    self._press_on(i, j, side)
-                if lands:
-                    self._land_on(i, j, side)
-            side = -side
+            if self._may_ride(n):
+                self._press_on(m.rows[n], m.rows[1 - n], m.side_of(1 - n))
+
+    def land(self) -> cython.void:
+        """Make a body of the solver's impact a rider of the other, if that carries."""
+        m: ImpactState = self.impact
+
+        for n in range(2):
+            if self._may_ride(n):
+                self._land_on(m.rows[n], m.rows[1 - n], m.side_of(1 - n))
+
+    def _may_ride(self, n: cython.int) -> cython.bint:
+        """Return whether a body of the solver's impact is dynamic, and the other one carries."""
+        m: ImpactState = self.impact
+
+        return self.bodies.dynamic[m.rows[n]] != 0 and self._carries(
+            self.rode, m.rows[1 - n], m.side_of(1 - n)
+        )
 
     def may_land(self) -> cython.bint:
         """Return whether a body of the solver's impact may become a rider of the other."""
+        b: Bodies = self.bodies
         m: ImpactState = self.impact
-        side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
         for n in range(2):
             i: cython.Py_ssize_t = m.rows[n]
-            j: cython.Py_ssize_t = m.rows[1 - n]
             # A dynamic partner may carry it from this instant.
-            if (
-                self.bodies.dynamic[i]
-                and (self.bodies.dynamic[j] or self._carries(self.rode, j, side))
-                and not self._is_riding(i)
-            ):
+            rides: cython.bint = (b.dynamic[i] and b.dynamic[m.rows[1 - n]]) or self._may_ride(n)
+            if rides and not self._is_riding(i):
                 return True
-            side = -side
         return False
 
     def _is_known(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
     ) -> cython.bint:
-        """Return whether body i has ridden on this side of j, by the solver's normal."""
-        rode: RiderTable = self.rode
-
-        return (
-            rode.carrier[i] == j and rode.side[i] == side and rode.slants[i] == self.impact.slants
-        )
+        """Return whether body i has ridden on this side of j."""
+        return self.rode.carrier[i] == j and self.rode.side[i] == side
 
     def _press_on(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
@@ -841,8 +825,9 @@ class Carriers:
         if not self._is_riding(i):
             return
         if self._is_known(i, j, side):
-            self._find_carrier_velocity(i)  # it may have turned, too
-        elif not self._is_as_fast_as(i, j, side, self.impact.slants, self.rode.carrier_velocity):
+            for k in range(self.bodies.dim):
+                self._find_carrier_velocity(i, k)  # it may have turned, too
+        elif not self._is_as_fast_as(i, j, side, self.rode.carrier_velocity):
             return
         self._settle(i, True)
 
@@ -853,10 +838,9 @@ class Carriers:
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
-        slants: cython.bint = self.impact.slants
         sign: cython.int = 1 if side > 0 else -1
-        normal: cython.int = abs(side) - 1
-        follows_line: cython.bint = slants and self._follows_line(i, j)
+        normal: cython.int = axis_of(side)
+        follows_line: cython.bint = is_line(side) and self._follows_line(i, j)
 
         if self._is_riding(i) and (self._is_known(i, j, side) or not follows_line):
             return
@@ -870,7 +854,7 @@ class Carriers:
         if shares and not (self.before.carrier[i] == j and self.before.side[i] == side):
             return
         rides_on: cython.bint = rode.carrier[i] >= 0
-        self._ride(i, j, side, slants)
+        self._ride(i, j, side)
         self._change_carrier(i, rides_on, shares)
         for k in range(b.dim):
             if k != normal or follows_line:
@@ -887,7 +871,7 @@ class Carriers:
                 self._offer_pair(self.before, i, p, pairs.impact[p].axis, pairs.impact[p].sign)
             p = pairs.next_of(p, i)
         self.before.find_means()
-        return self.before.carrier[i] >= 0 and self.before.is_shared[i] != 0
+        return self.before.carrier[i] >= 0 and self.before.shared_axes[i] != 0
 
     def _change_carrier(
         self, i: cython.Py_ssize_t, rides_on: cython.bint, shares: cython.bint
@@ -908,9 +892,9 @@ class Carriers:
                 stays |= 1 << k
         for k in range(self.bodies.dim):
             self.rode.carrier_velocity[i, k] = self.rode.alone[i, k] = 0.0
-        self._find_carrier_velocity(i)
-        for k in range(self.bodies.dim if shares else 0):
-            self.rode.carrier_velocity[i, k] = self.before.carrier_velocity[i, k]
+            self._find_carrier_velocity(i, k)
+            if shares:
+                self.rode.carrier_velocity[i, k] = self.before.carrier_velocity[i, k]
         for k in range(self.bodies.dim):
             last = self.own[i, k] + self.rode.carrier_velocity[i, k]
             if not stays & (1 << k) or _without_rounding(v[i, k] - last, v[i, k], last) != 0.0:
@@ -921,13 +905,12 @@ class Carriers:
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
-        slants: cython.bint,
         last: cython.double[:, ::1],
     ) -> cython.bint:
         """Return whether j carries i along its face, or its line, as fast as `last`."""
         for k in range(self.bodies.dim):
-            if (k != abs(side) - 1 or slants) and not self._is_as_fast(
-                i, last[i, k], self._find_velocity(self.rode, i, j, side, slants, k, False), k
+            if leads_along(side, k) and not self._is_as_fast(
+                i, last[i, k], self._find_velocity(self.rode, i, j, side, k), k
             ):
                 return False
         return True
@@ -962,11 +945,11 @@ class Carriers:
             for n in range(rode.n):
                 i: cython.Py_ssize_t = rode.riders[n]
                 j: cython.Py_ssize_t = rode.carrier[i]
-                side: cython.int = rode.side[i]
-                k: cython.int = abs(side) - 1
+                side: cython.int = face_of(rode.side[i])
+                k: cython.int = axis_of(side)
                 if j < 0:
                     continue
-                speed: cython.double = face_velocity(b, j, side, False, k)
+                speed: cython.double = face_velocity(b, j, side, k)
                 if speed == 0.0 or b.velocity_met(i, k) != speed:
                     continue
                 p: cython.Py_ssize_t = self.contacts.pairs.find(i, j)
@@ -984,17 +967,17 @@ class Carriers:
 
         for n in range(rode.n):
             self.settle(rode.riders[n])
-        self.find_riders(False)
+        self._find_riders()
         for n in range(self.now.n):
             i: cython.Py_ssize_t = self.now.riders[n]
             # Of several that carry it, another one may have become the widest.
             stays: cython.bint = rode.carrier[i] == self.now.carrier[i] or (
-                self.now.is_shared[i] != 0
+                self.now.shared_axes[i] != 0
                 and rode.side[i] == self.now.side[i]
                 and self._is_riding(i)
             )
             # If they differ, the mean also changes with the widths.
-            differ: cython.int = rode.is_shared[i] | self.now.is_shared[i]
+            differ: cython.int = rode.shared_axes[i] | self.now.shared_axes[i]
             for k in range(self.bodies.dim):
                 c: cython.double = self.now.carrier_velocity[i, k]
                 own: cython.double = self.own[i, k]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ecs_collide._kernel import cython
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.faces import belt_velocity
+from ecs_collide.motion.faces import LINE, belt_velocity
 from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
@@ -102,11 +102,15 @@ class ImpactState:
             and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])
         )
 
+    def side_of(self, n: cython.int) -> cython.int:
+        """Return the side of a body that touches the other one; see `motion/faces.py`."""
+        side: cython.int = self.axis + 1 + LINE * self.slants
+
+        return side if (self.sign > 0) == (n == 1) else -side
+
     def belt_speed(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body's touching face along itself, on an axis."""
-        side: cython.int = (self.axis + 1) * (self.sign if n else -self.sign)
-
-        return belt_velocity(self.bodies, self.rows[n], side, self.slants, axis)
+        return belt_velocity(self.bodies, self.rows[n], self.side_of(n), axis)
 
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body's touching face: the body's plus its belt's."""

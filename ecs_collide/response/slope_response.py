@@ -24,7 +24,7 @@ from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.faces import belt_velocity
+from ecs_collide.motion.faces import belt_velocity, side_of_normal
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
@@ -264,10 +264,10 @@ class SlopeResponse:
     def _find_belt(self) -> cython.void:
         """Find the velocity of the face of the slope along its line."""
         s: Slopes = self.slopes
-        side: cython.int = (s.up + 1) * (1 if s.out > 0.0 else -1)
+        side: cython.int = side_of_normal(s.up, 2 if s.out > 0.0 else -2)
 
         for k in range(self.bodies.dim):
-            self.belt[k] = belt_velocity(self.bodies, s.slope, side, True, k)
+            self.belt[k] = belt_velocity(self.bodies, s.slope, side, k)
 
     def _length_along(
         self, one: cython.p_double, other: cython.p_double, part: cython.double

@@ -325,12 +325,12 @@ class ImpactLoop:
         self.friction.apply()
         for c in range(self.friction.n):
             if self.friction.take(c) and self.friction.rubs(c):
-                self.carriers.meet(True, False)
+                self.carriers.press()
         for on_rider in range(2):  # walls first: who lands on a rider finds its velocity
             for c in range(self.friction.n):
                 rides: cython.bint = self.friction.take(c)
                 if rides and (m.is_dynamic[0] and m.is_dynamic[1]) == on_rider:
-                    self.carriers.meet(False, True)
+                    self.carriers.land()
         self.friction.clear()
         self.closing.find()
 
@@ -533,8 +533,17 @@ class ImpactLoop:
             if waits == RUBS:
                 self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, True)
         if rides:
-            self.carriers.meet(waits != RUBS, waits == 0)
+            self._meet_riders(waits)
         self._turn_if_last()
+
+    @cython.cfunc
+    @cython.inline
+    def _meet_riders(self, waits: cython.int) -> cython.void:
+        """Treat the bodies of the impact as a rider and its carrier, unless friction comes first."""
+        if waits != RUBS:
+            self.carriers.press()
+        if waits == 0:
+            self.carriers.land()
 
     @cython.cfunc
     @cython.inline
@@ -989,7 +998,7 @@ class ImpactLoop:
         if lands or turns or (is_whole and b.rare.any_friction):
             waits = self.friction.add(p, rides, lands, turns)
         if rides:
-            self.carriers.meet(waits != RUBS, waits == 0)
+            self._meet_riders(waits)
         self._turn_if_last()
 
     def _pushes(self, p: cython.Py_ssize_t) -> cython.bint:
