@@ -556,8 +556,8 @@ class PairTable:
 
     @cython.inline
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:
-        """Note that a pair touches on a side, and how long that holds."""
-        self.at[p].touch = touch
+        """Note that a pair touches on a face, and how long that holds; forget it for face 0."""
+        self.at[p].touch = touch if face else NO_TOUCH
         self.at[p].face = face
 
     def forget_touch(self, p: cython.Py_ssize_t) -> cython.void:

@@ -31,6 +31,12 @@ def side_of_normal(axis: cython.int, sign: cython.int) -> cython.int:
 
 
 @cython.inline
+def face_of_normal(axis: cython.int, sign: cython.int) -> cython.int:
+    """Return the face that has a normal, or 0 for the normal of a line."""
+    return (axis + 1) * sign * (2 - abs(sign))
+
+
+@cython.inline
 def is_line(side: cython.int) -> cython.bint:
     """Return whether a side is the line of a slope."""
     return abs(side) > LINE

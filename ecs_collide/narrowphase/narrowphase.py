@@ -25,6 +25,7 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.faces import face_of_normal
 from ecs_collide.narrowphase.impact_queue import CROSSES, ImpactQueue
 from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
@@ -384,13 +385,12 @@ class Narrowphase:
         if s.kind == OVERLAP:
             k: cython.int = s.axis
             if (
-                not is_slanted(s.sign)
-                and not b.rare.any_pusher
+                not b.rare.any_pusher
                 and b.resize_of(self.pairs.at[p].first, k) == 0.0
                 and b.resize_of(self.pairs.at[p].second, k) == 0.0
                 and s.is_shallowest_alone()
             ):
-                self.pairs.note_touch(p, OVERLAPS, s.sign * (k + 1))
+                self.pairs.note_touch(p, OVERLAPS, face_of_normal(k, s.sign))
             return
         for side in range(2 * b.dim):
             k = side >> 1

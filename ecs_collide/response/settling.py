@@ -23,7 +23,7 @@ from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.placement import beside
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.ways_out import Region
 
@@ -266,7 +266,7 @@ class Settling:
 
         if slopes.depth(i, j, self.step.pairs) == INF or slopes.slope != j:
             return False
-        return is_slanted(sign) or slopes.is_open(k, sign)
+        return slopes.is_open(k, sign)
 
     def _put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         self.bodies.put(i, k, centre)

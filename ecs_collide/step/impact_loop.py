@@ -37,6 +37,7 @@ from ecs_collide.broadphase.pair_table import (
 )
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies, vector_of
+from ecs_collide.motion.faces import face_of_normal
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
@@ -50,7 +51,7 @@ from ecs_collide.narrowphase.event_buffer import (
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import place
-from ecs_collide.narrowphase.slopes import is_slanted
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
 from ecs_collide.response.carriers import Carriers
@@ -577,19 +578,22 @@ class ImpactLoop:
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        sign: cython.int = self.pairs.impact[p].sign
+        face: cython.int = face_of_normal(self.pairs.impact[p].axis, self.pairs.impact[p].sign)
 
-        if not is_slanted(sign):
-            self.pairs.note_touch(p, KEEPS, sign * (self.pairs.impact[p].axis + 1))
+        self.pairs.note_touch(p, KEEPS, face)
 
     def _end_drifts(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what leads a pair's bodies out of others where they meet; return whether any did."""
         any_ended: cython.bint = False
+        s: Slopes = self.step.slopes
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
 
+        s.find_normal(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
         for k in range(self.bodies.dim):
-            if k == self.pairs.impact[p].axis or is_slanted(self.pairs.impact[p].sign):
-                any_ended |= self.clusters.end_drift(self.pairs.at[p].first, k)
-                any_ended |= self.clusters.end_drift(self.pairs.at[p].second, k)
+            if s.unit[k] != 0.0:
+                any_ended |= self.clusters.end_drift(i, k)
+                any_ended |= self.clusters.end_drift(j, k)
         return any_ended
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
