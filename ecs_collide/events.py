@@ -14,6 +14,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._kernel.constants import OutcomeCode
 from ecs_collide.components.base import NamedText
 
 COLLISION = "ecs_collide.collision"
@@ -71,17 +72,17 @@ class SweepKind(PrintsItsName, IntEnum):
 class Outcome(PrintsItsName, IntEnum):
     """The outcome of a collision."""
 
-    RESOLVED = 0
+    RESOLVED = OutcomeCode.RESOLVED
     """The velocities were changed by the bodies' responses."""
-    STOPPED_ALREADY = 1
+    STOPPED_ALREADY = OutcomeCode.STOPPED_ALREADY
     """Another resolution of the same instant had stopped the pair before."""
-    CROSSED = 2
+    CROSSED = OutcomeCode.CROSSED
     """Neither body is dynamic, or one is a sensor: they pass through each other."""
-    CRUSHED = 3
+    CRUSHED = OutcomeCode.CRUSHED
     """Static or kinematic bodies squeeze the pair; it is left alone to the end of the step."""
-    FORCED = 4
+    FORCED = OutcomeCode.FORCED
     """A response of the game left the pair closing, so the slide response was applied."""
-    UNRESOLVED = 5
+    UNRESOLVED = OutcomeCode.UNRESOLVED
     """Nothing was resolved: it is still coming, or no response system ran."""
 
 

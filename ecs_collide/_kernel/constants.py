@@ -118,6 +118,17 @@ class ResponseCode(IntEnum):
     STOP = 4  # a `Stop`
 
 
+class OutcomeCode(IntEnum):
+    """The outcome of a collision; see `events.Outcome`."""
+
+    RESOLVED = 0
+    STOPPED_ALREADY = 1
+    CROSSED = 2
+    CRUSHED = 3
+    FORCED = 4
+    UNRESOLVED = 5
+
+
 class SleepState(IntEnum):
     """The column `asleep`: whether steps skip a body."""
 

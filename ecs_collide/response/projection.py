@@ -210,7 +210,7 @@ class Projection:
             e: cython.Py_ssize_t = g.links_of[at]
             if g.links[e].is_cut:
                 g.links[e].is_cut = 0
-                g.links[e].presses |= self._closing_speed(e) == 0.0
+                g.links[e].presses |= self._closing_of_link(e) == 0.0
 
     def _stays(self) -> cython.bint:
         """Return whether the clusters of the component stay as they are."""
@@ -404,9 +404,9 @@ class Projection:
         """Return whether the faces of a link that does not press close."""
         g: ContactGraph = self.graph
 
-        return not g.links[e].presses and g.links[e].rival < 0 and self._closing_speed(e) > 0.0
+        return not g.links[e].presses and g.links[e].rival < 0 and self._closing_of_link(e) > 0.0
 
-    def _closing_speed(self, e: cython.Py_ssize_t) -> cython.double:
+    def _closing_of_link(self, e: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of a link close, 0 within rounding."""
         g: ContactGraph = self.graph
         one: cython.double = self._speed_of_side(g.links[e].below, e)

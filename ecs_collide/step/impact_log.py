@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import copysign
 
 from ecs_collide._kernel import cython
+from ecs_collide._kernel.constants import OutcomeCode
 from ecs_collide.broadphase.pair_table import BEGUN, CROSS, PairTable
 from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -27,15 +28,8 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT
 from ecs_collide.response.clusters import Clusters
 
-# Codes of events.Outcome.
-RESOLVED = 0
-STOPPED_ALREADY = 1
-CROSSED = 2
-CRUSHED = 3
-FORCED = 4
-UNRESOLVED = 5
-
-OUTCOME_OF_RANK = (UNRESOLVED, UNRESOLVED, CROSSED)  # of coming impacts, by `Pair.rank`
+# Of coming impacts, by `Pair.rank`.
+OUTCOME_OF_RANK = (OutcomeCode.UNRESOLVED, OutcomeCode.UNRESOLVED, OutcomeCode.CROSSED)
 
 
 @cython.final
@@ -120,8 +114,8 @@ class ImpactLog:
         self._write_places(numbers, p, at + dim + 1, is_slanted(sign))
         at += 1 + 3 * dim
         for k in range(dim):
-            numbers[at + k] = self._before(i, k, outcome, self.velocity_now(i, k))
-            numbers[at + dim + k] = self._before(j, k, outcome, self.velocity_now(j, k))
+            numbers[at + k] = self._before(i, k, outcome, self.event_velocity(i, k))
+            numbers[at + dim + k] = self._before(j, k, outcome, self.event_velocity(j, k))
         return n
 
     @cython.cfunc
@@ -211,11 +205,11 @@ class ImpactLog:
         """Return the velocity of a body before the impact that has stopped it, else `now`."""
         b: Bodies = self.bodies
 
-        if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
+        if outcome == OutcomeCode.STOPPED_ALREADY and b.turned_now(i, self.step.now):
             return self.gravity.earlier_at(i, k, b.turn_of(i, k, EARLIER), self.step.now)
         return now
 
-    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+    def event_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity with which a body goes on now, as events tell it: without a drift.
 
         A member of a cluster that lasts goes at the velocity of its path, not at the shared one.

@@ -22,7 +22,7 @@ turn.  A box that lands on two tiles is resolved once, and both tiles get the ev
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython
-from ecs_collide._kernel.constants import BEGAN, ENDED, INF, ResponseCode
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, OutcomeCode, ResponseCode
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -66,15 +66,7 @@ from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
 from ecs_collide.response.tangential import TangentialResponse
 from ecs_collide.step.bounces import MetBounces
-from ecs_collide.step.impact_log import (
-    CROSSED,
-    CRUSHED,
-    FORCED,
-    RESOLVED,
-    STOPPED_ALREADY,
-    UNRESOLVED,
-    ImpactLog,
-)
+from ecs_collide.step.impact_log import ImpactLog
 from ecs_collide.step.sleeping import Sleeping
 from ecs_collide.step.surfaces import MetSurfaces
 
@@ -206,7 +198,7 @@ class ImpactLoop:
                     self._hand_over(p)
                     return p
             elif not resolving:
-                self._log(p, UNRESOLVED)
+                self._log(p, OutcomeCode.UNRESOLVED)
             else:
                 p = self._first_of_side(p)
                 if self._place_and_resolve(p):
@@ -255,7 +247,7 @@ class ImpactLoop:
             return False
         # The log has the velocities before the resolution.
         self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
-        self.event = self._log(p, RESOLVED)
+        self.event = self._log(p, OutcomeCode.RESOLVED)
         if not met:
             return False
         self.n_resolutions += 1
@@ -500,7 +492,7 @@ class ImpactLoop:
         if not self.narrowphase.is_due(p):
             # If it is queued again, rounding has delayed it, and it is logged then.
             if not self.pairs.at[p].rank and not self.queue.holds(p):
-                self._log(p, STOPPED_ALREADY)
+                self._log(p, OutcomeCode.STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
                 if (
@@ -606,7 +598,7 @@ class ImpactLoop:
 
     def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast a pair closes at this instant."""
-        return self.impact_log.closing_speed(p, RESOLVED)
+        return self.impact_log.closing_speed(p, OutcomeCode.RESOLVED)
 
     # -- hold --
 
@@ -752,7 +744,7 @@ class ImpactLoop:
                 if self.narrowphase.has_left():  # by a jump, so it may enter again in this step
                     self.narrowphase.sweep_crossing(p, IMPACT)
             return False
-        self.event = self._log(p, CROSSED)
+        self.event = self._log(p, OutcomeCode.CROSSED)
         if resolving and self.surfaces.may_offer_crossing(p) and self._is_handed_over(p):
             return True
         self._begin_crossing(p)
@@ -823,7 +815,7 @@ class ImpactLoop:
             return
         self.falling.join()
         if not self.pairs.at[p].is_withdrawn:
-            self.event_buffer.codes[self.event, OUTCOME] = CROSSED
+            self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.CROSSED
             self.n_resolutions -= 1
             if self.began_at >= 0:  # the contact that this impact began is not solid
                 self.event_buffer.contact_codes[self.began_at, CONTACT_KIND] = CROSSING
@@ -854,10 +846,10 @@ class ImpactLoop:
             self._resolve(p, speed, True, True)
             if self.gravity.is_on and speed == 0.0:
                 pass  # only gravity closes it, so the game has resolved it
-            elif self.event_buffer.codes[self.event, OUTCOME] == RESOLVED:
-                self.event_buffer.codes[self.event, OUTCOME] = FORCED
+            elif self.event_buffer.codes[self.event, OUTCOME] == OutcomeCode.RESOLVED:
+                self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.FORCED
                 self.n_forced += 1
-        if self.is_set and self.event_buffer.codes[self.event, OUTCOME] != CRUSHED:
+        if self.is_set and self.event_buffer.codes[self.event, OUTCOME] != OutcomeCode.CRUSHED:
             self.event_buffer.impulse[self.event] = max(
                 self._change_of(p, self.pairs.at[p].first, 0),
                 self._change_of(p, self.pairs.at[p].second, 1),
@@ -894,7 +886,7 @@ class ImpactLoop:
         if not b.dynamic[i]:
             return 0.0
         return b.mass[i] * abs(
-            self.impact_log.velocity_now(i, k)
+            self.impact_log.event_velocity(i, k)
             - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
 
@@ -1084,7 +1076,7 @@ class ImpactLoop:
             one = other
             other = swap
         self.pairs.crush(p)
-        self.event_buffer.codes[self.event, OUTCOME] = CRUSHED
+        self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
         if other >= 0:
@@ -1097,7 +1089,7 @@ class ImpactLoop:
         """Log the impact that was taken; return its row."""
         n: cython.Py_ssize_t = self.impact_log.write(self.event_buffer, p, outcome)
 
-        if outcome != CROSSED:
+        if outcome != OutcomeCode.CROSSED:
             self.contacts.meet(p, self.step.now)
         return n
 
@@ -1125,9 +1117,9 @@ class ImpactLoop:
 
     @cython.ccall
     def velocity_now(self, i: cython.Py_ssize_t) -> tuple:
-        """Return the velocity with which a body goes on now; see `ImpactLog.velocity_now`."""
+        """Return the velocity with which a body goes on now; see `ImpactLog.event_velocity`."""
         for k in range(self.bodies.dim):
-            self.vector[k] = self.impact_log.velocity_now(i, k)
+            self.vector[k] = self.impact_log.event_velocity(i, k)
         return vector_of(self.vector, 0, self.bodies.dim)
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
