@@ -14,7 +14,7 @@ from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
-from ecs_collide.narrowphase.slopes import note_normal
+from ecs_collide.narrowphase.slopes import Slopes
 
 # `ContactRow.kind`.  Snapshots contain these numbers.
 #
@@ -254,6 +254,7 @@ class Contacts:
     """The contacts of a space."""
 
     bodies: Bodies
+    slopes: Slopes
     event_buffer: EventBuffer
     rows: ReadOnly[ContactRows]
     saved: ReadOnly[ContactRows]  # the contacts before the step
@@ -274,6 +275,7 @@ class Contacts:
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
         self.bodies = bodies
+        self.slopes = Slopes(bodies)
         self.event_buffer = event_buffer
         self.rows = ContactRows()
         self.saved = ContactRows()
@@ -430,14 +432,20 @@ class Contacts:
             kind = SOLID
         elif kind == UNTIL_APART:
             kind = CROSSING
-        note_normal(
-            self.event_buffer, self.bodies, rows.at[n].first, rows.at[n].second, rows.at[n].sign
-        )
+        self._find_normal(n)
         self.event_buffer.add_contact(
             ENDED, phase, time,
             self.bodies.ids[rows.at[n].first], self.bodies.ids[rows.at[n].second],
-            rows.at[n].axis, rows.at[n].sign, kind, reason,
+            self.slopes.unit, kind, reason,
         )  # fmt: skip
+
+    def _find_normal(self, n: cython.Py_ssize_t) -> cython.void:
+        """Find the unit normal of a contact, as `slopes.unit`."""
+        rows: ContactRows = self.rows
+
+        self.slopes.find_normal(
+            rows.at[n].first, rows.at[n].second, rows.at[n].axis, rows.at[n].sign
+        )
 
     # -- for other modules --
 
@@ -467,6 +475,13 @@ class Contacts:
         for n in range(self.rows.n):
             for k in range(self.bodies.dim):
                 offsets[n, k] = widths_of(self.rows.at[n].image, k) * self.bodies.width[k]
+
+    def normals_into(self, normals: cython.double[:, ::1]):
+        """Write the unit normal of each contact, float64 (n, dim)."""
+        for n in range(self.rows.n):
+            self._find_normal(n)
+            for k in range(self.bodies.dim):
+                normals[n, k] = self.slopes.unit[k]
 
     def check(self) -> None:
         """Verify the rows; raise AssertionError if one cannot be a contact."""

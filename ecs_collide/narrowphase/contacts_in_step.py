@@ -48,7 +48,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
 )
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
 from ecs_collide.narrowphase.placement import PositionCorrection, soft_overlap
-from ecs_collide.narrowphase.slopes import APART, OVERLAPPING, PENETRATING, note_normal
+from ecs_collide.narrowphase.slopes import APART, OVERLAPPING, PENETRATING, Slopes
 
 # Codes of events.END_REASONS.
 SEPARATED = 0
@@ -341,14 +341,13 @@ class ContactsInStep:
     ) -> cython.void:
         """Log that the contact of a pair began, or ended for `reason`."""
         b: Bodies = self.bodies
+        s: Slopes = self.correction.slopes
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
         self.event_buffer.image = self.pairs.image_of(p)
-        note_normal(self.event_buffer, b, i, j, sign)
-        self.event_buffer.add_contact(
-            event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
-        )
+        s.find_normal(i, j, axis, sign)
+        self.event_buffer.add_contact(event, phase, time, b.ids[i], b.ids[j], s.unit, kind, reason)
 
     def _log_end(
         self,

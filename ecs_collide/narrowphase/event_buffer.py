@@ -17,13 +17,11 @@ NORMAL = 4  # the first column of the normal in `EventBuffer.numbers`
 # The columns of `EventBuffer.codes`.
 EVENT_KIND = 0
 OUTCOME = 1
-EVENT_AXIS = 2
-EVENT_SIGN = 3
-# The columns of `EventBuffer.contact_codes`, beside the last two.
+# The columns of `EventBuffer.contact_codes`.
 CHANGE = 0
 PHASE = 1
-CONTACT_KIND = 4
-REASON = 5
+CONTACT_KIND = 2
+REASON = 3
 
 
 @cython.final
@@ -46,35 +44,33 @@ class EventBuffer:
     second: Public[cython.longlong[:]]
     solid_first: cython.longlong[:]
     solid_second: cython.longlong[:]
-    codes: Public[cython.schar[:, ::1]]  # (n, 4): kind, outcome, axis, sign
+    codes: Public[cython.schar[:, ::1]]  # (n, 2): kind, outcome
     contact_time: Public[cython.double[::1]]  # (n,)
     contact_bodies: Public[cython.longlong[:, ::1]]  # (n, 2), entity ids
-    contact_codes: Public[cython.schar[:, ::1]]  # (n, 6): change, phase, axis, sign, kind, reason
+    contact_codes: Public[cython.schar[:, ::1]]  # (n, 4): change, phase, kind, reason
+    contact_normals: Public[cython.double[:, ::1]]  # (n, dim), from the second body to the first
     # (n,): the image of the second body; see `broadphase.images`
     contact_images: Public[cython.longlong[::1]]
     image: Public[cython.longlong]  # of the next contact events
-    normals: Public[dict]  # the normals of contact events at slopes, by row
 
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.width = 8 + 7 * dim
         self.numbers = zeros(DOUBLE, 16, self.width)
-        self.codes = zeros(BYTE, 16, 4)
+        self.codes = zeros(BYTE, 16, 2)
         self._name_columns()
         self.contact_time = zeros(DOUBLE, 16)
         self.contact_bodies = zeros(LONG, 16, 2)
-        self.contact_codes = zeros(BYTE, 16, 6)
+        self.contact_codes = zeros(BYTE, 16, 4)
+        self.contact_normals = zeros(DOUBLE, 16, dim)
         self.contact_images = zeros(LONG, 16)
         self.image = 0
-        self.normals = {}
 
     @cython.ccall
     def clear(self) -> cython.void:
         """Remove all events."""
         self.n_collisions = 0
         self.n_contacts = 0
-        if self.normals:
-            self.normals = {}
 
     def _name_columns(self):
         self.flat_numbers = flat(self.numbers)
@@ -102,8 +98,7 @@ class EventBuffer:
         self.contact_bodies, other.contact_bodies = other.contact_bodies, self.contact_bodies
         self.contact_codes, other.contact_codes = other.contact_codes, self.contact_codes
         self.contact_images, other.contact_images = other.contact_images, self.contact_images
-        self.normals, other.normals = other.normals, self.normals
-        other.normals.clear()
+        self.contact_normals, other.contact_normals = other.contact_normals, self.contact_normals
 
     def add_collision(self) -> cython.Py_ssize_t:
         """Add a collision; return its row, which the caller fills."""
@@ -125,8 +120,7 @@ class EventBuffer:
         time: cython.double,
         first: cython.longlong,
         second: cython.longlong,
-        axis: cython.int,
-        sign: cython.int,
+        normal: cython.p_double,
         kind: cython.int,
         reason: cython.int,
     ) -> cython.void:
@@ -138,6 +132,7 @@ class EventBuffer:
             room: cython.Py_ssize_t = n + n // 2
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
+            self.contact_normals = grown(self.contact_normals, room)
             self.contact_images = grown(self.contact_images, room)
             self.contact_time = grown(self.contact_time, room)
         self.n_contacts = n + 1
@@ -147,10 +142,10 @@ class EventBuffer:
         self.contact_bodies[n, SECOND] = second
         self.contact_codes[n, CHANGE] = change
         self.contact_codes[n, PHASE] = phase
-        self.contact_codes[n, EVENT_AXIS] = axis
-        self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
+        for k in range(self.dim):
+            self.contact_normals[n, k] = normal[k]
 
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
@@ -163,7 +158,7 @@ class EventBuffer:
         return packed_rows(numbers, codes, n, self.width, NORMAL + self.dim)
 
     def packed_contacts(self) -> tuple:
-        """Return the times, bodies, codes and images of begins and ends, as bytes."""
+        """Return the times, bodies, codes, images and normals of begins and ends, as bytes."""
         n: cython.Py_ssize_t = self.n_contacts
 
         if cython.compiled:
@@ -171,16 +166,19 @@ class EventBuffer:
                 cython.address(self.contact_time[0]),
                 cython.address(self.contact_bodies[0, 0]),
             )
-            codes, images = (
+            codes, images, normals = (
                 cython.address(self.contact_codes[0, 0]),
                 cython.address(self.contact_images[0]),
+                cython.address(self.contact_normals[0, 0]),
             )
         else:
             times, bodies = self.contact_time, self.contact_bodies
-            codes, images = self.contact_codes, self.contact_images
+            codes, images, normals = (
+                self.contact_codes, self.contact_images, self.contact_normals,
+            )  # fmt: skip
         return (
-            bytes_of(times, 8 * n), bytes_of(bodies, 16 * n), bytes_of(codes, 6 * n),
-            bytes_of(images, 8 * n),
+            bytes_of(times, 8 * n), bytes_of(bodies, 16 * n), bytes_of(codes, 4 * n),
+            bytes_of(images, 8 * n), bytes_of(normals, 8 * self.dim * n),
         )  # fmt: skip
 
     # -- for handlers, who want objects at once: arrays would cost more than a few events --
@@ -214,6 +212,7 @@ class EventBuffer:
     def contact_rows(self) -> list:
         """Return the begins and ends as tuples in the order of `events.contact_dtype`, by time."""
         rows: list = []
+        normals: cython.p_double = flat(self.contact_normals)
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -232,28 +231,11 @@ class EventBuffer:
             rows[k] = (
                 self.contact_codes[n, CHANGE], self.contact_bodies[n, FIRST],
                 self.contact_bodies[n, SECOND],
-                self._normal(n),
+                vector_of(normals, n * self.dim, self.dim),
                 self.contact_time[n], self.contact_codes[n, CONTACT_KIND],
                 self.contact_codes[n, REASON],
             )  # fmt: skip
         return rows
-
-    @cython.cfunc
-    def _normal(self, n: cython.Py_ssize_t) -> tuple:
-        """Return the normal of a contact event."""
-        axis: cython.int = self.contact_codes[n, EVENT_AXIS]
-        sign: cython.int = self.contact_codes[n, EVENT_SIGN]
-
-        if abs(sign) == 2 and n in self.normals:
-            return self.normals[n]
-        unit: cython.double = 1.0 if sign > 0 else -1.0
-        x: cython.double = unit if axis == 0 else 0.0
-        y: cython.double = unit if axis == 1 else 0.0
-        z: cython.double = unit if axis == 2 else 0.0
-
-        if self.dim == 2:
-            return (x, y)
-        return (x, y, z)
 
     def contact_columns(self):
         """Return copies of the columns of the contact events, the arguments of `recover`."""
@@ -262,7 +244,7 @@ class EventBuffer:
             grown(self.contact_time, n, 0, n),
             grown(self.contact_bodies, n, 0, n),
             grown(self.contact_codes, n, 0, n),
-            dict(self.normals),
+            grown(self.contact_normals, n, 0, n),
         )
 
     def recover(
@@ -270,13 +252,12 @@ class EventBuffer:
         times: cython.double[::1],
         bodies: cython.longlong[:, ::1],
         codes: cython.schar[:, ::1],
-        normals: dict,
+        normals: cython.double[:, ::1],
     ):
         """Replace all events by contact events, given as columns."""
         self.clear()
-        self.normals = normals
         for n in range(times.shape[0]):
             self.add_contact(
                 codes[n, CHANGE], codes[n, PHASE], times[n], bodies[n, FIRST], bodies[n, SECOND],
-                codes[n, EVENT_AXIS], codes[n, EVENT_SIGN], codes[n, CONTACT_KIND], codes[n, REASON],
+                flat(normals[n : n + 1]), codes[n, CONTACT_KIND], codes[n, REASON],
             )  # fmt: skip

@@ -14,7 +14,7 @@ static inline PyObject *packed_rows(const double *numbers, const signed char *co
     const size_t after = (size_t)(width - n_first) * sizeof(double);
     PyObject *rows = PyBytes_FromStringAndSize(NULL, n * (Py_ssize_t)(before + after + 2));
     char *to = rows == NULL ? NULL : PyBytes_AsString(rows);
-    for (; to != NULL && n > 0; --n, numbers += width, codes += 4) {
+    for (; to != NULL && n > 0; --n, numbers += width, codes += 2) {
         memcpy(to, numbers, before);
         to[before] = codes[0];
         memcpy(to + before + 1, numbers + n_first, after);

@@ -14,8 +14,8 @@ def packed_rows(numbers: Any, codes: Any, n: int, width: int, n_first: int) -> b
     parts = []
     for row in range(n):
         start, middle, end = (8 * (row * width + k) for k in (0, n_first, width))
-        parts += [numbers[start:middle], codes[4 * row : 4 * row + 1]]
-        parts += [numbers[middle:end], codes[4 * row + 1 : 4 * row + 2]]
+        parts += [numbers[start:middle], codes[2 * row : 2 * row + 1]]
+        parts += [numbers[middle:end], codes[2 * row + 1 : 2 * row + 2]]
     return b"".join(parts)
 
 

@@ -30,7 +30,6 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies, vector_of
-from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.sweep_test import OVERLAP, Sweeper
 
 LEVEL_RATE = 2.0**-48  # of the speeds of a pair: a gap that changes more slowly is constant
@@ -46,18 +45,6 @@ OVERLAPPING = 3  # by more than the slop
 def is_slanted(sign: cython.int) -> cython.bint:
     """Return whether the sign of a contact's side is that of a slope's normal."""
     return abs(sign) == 2
-
-
-def note_normal(
-    event_buffer: EventBuffer,
-    b: Bodies,
-    i: cython.Py_ssize_t,
-    j: cython.Py_ssize_t,
-    sign: cython.int,
-) -> cython.void:
-    """Note the normal of two bodies for the next contact event, if the sign is that of a slope."""
-    if is_slanted(sign):
-        event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j, 0, sign)
 
 
 @cython.inline

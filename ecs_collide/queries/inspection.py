@@ -16,7 +16,7 @@ from ecs_collide.components.slope import Slope
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
-from ecs_collide.step.events_of_step import kinds_shown, unit_normals
+from ecs_collide.step.events_of_step import kinds_shown
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.attached import boxes_of
 
@@ -345,20 +345,16 @@ class Inspection:
         rows, kinds = rows[shown], kinds[shown]
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
-        first, second, _, axes, signs, _ = rows[order].T
+        first, second, *_ = rows[order].T
         offsets = np.zeros((len(shown), self._state.dim))  # to the second body's image
+        normals = np.zeros_like(offsets)
         kept.offsets_into(offsets.data)
+        kept.normals_into(normals.data)
         offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
         high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
         points = self._domain.into_world(low / 2 + high / 2)
-        slopes = self._state.timeline.step.slopes
-        slanted = {
-            n: slopes.normal(first[n], second[n], axes[n], signs[n])
-            for n in np.flatnonzero(abs(signs) == 2).tolist()
-        }
-        normals = unit_normals(axes, signs, self._state.dim, slanted)
-        return ContactPoints(pairs[order], points, normals, kinds[order])
+        return ContactPoints(pairs[order], points, normals[shown][order], kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:
         """Return the boxes of each collision of the last step, at the time of the impact."""

@@ -473,11 +473,10 @@ def _check_contacts(state: SnapshotData) -> None:
 
 def _check_events(state: SnapshotData) -> None:
     last_reason = len(END_REASONS) - 1
-    upper = 1, 2, state.dim - 1, 1, 1, last_reason
-    for codes, minimum, maximum in zip(
-        state.pending["codes"].T, (0, 0, 0, -1, 0, -1), upper, strict=True
-    ):
+    upper = 1, 2, 1, last_reason
+    for codes, minimum, maximum in zip(state.pending["codes"].T, (0, 0, 0, -1), upper, strict=True):
         _require_within(codes, minimum, maximum, "its contact events")
+    _require_within(state.pending["normal"], -1, 1, "its contact events")
     for events, name, minimum, maximum in (
         (state.collisions, "kind", 0, len(SweepKind) - 1),
         (state.collisions, "outcome", 0, len(Outcome) - 1),

@@ -27,7 +27,13 @@ RIDE_RECORD = np.dtype(
     [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("subtracted", "<f8", (3,))]
 )
 PENDING_RECORD = np.dtype(
-    [("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))]
+    [
+        ("time", "<f8"),
+        ("first", "<i8"),
+        ("second", "<i8"),
+        ("normal", "<f8", (3,)),
+        ("codes", "i1", (4,)),
+    ]
 )
 
 

@@ -408,6 +408,7 @@ class Snapshots:
         buffer, pending = self._state.timeline.event_buffer, none_of(PENDING_RECORD, n)
         pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
         pending["time"] = np.asarray(buffer.contact_time)[:n]
+        pending["normal"][:, : self._state.dim] = np.asarray(buffer.contact_normals)[:n]
         pending["codes"] = np.asarray(buffer.contact_codes)[:n]
         if self._wrap is not None:  # the order of their reports
             pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
@@ -600,7 +601,7 @@ class Snapshots:
             np.array(state.pending["time"], np.float64).data,
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
-            {},
+            np.array(state.pending["normal"][:, : state.dim], np.float64).data,
         )
         events = StepEvents.of_arrays(state.collisions, state.contact_events)
         counts = [*map([*state.counts, 0].__getitem__, _FROM_SAVED)]

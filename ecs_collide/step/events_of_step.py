@@ -17,7 +17,6 @@ from ecs_collide.events import (
     ContactEnded,
     ContactKind,
     EventSequence,
-    Vector,
     collision_dtype,
     contact_dtype,
 )
@@ -39,14 +38,13 @@ class CopiedEvents:
         self.n_collisions, self.n_contacts = log.n_collisions, log.n_contacts
         self._collisions = log.packed_collisions() if self.n_collisions else b""
         self._contacts = log.packed_contacts() if self.n_contacts else ()
-        self.normals = dict(log.normals)
 
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
         return self._collisions
 
     def packed_contacts(self) -> tuple[bytes, ...]:
-        """Return the times, bodies, codes and images of begins and ends, as bytes."""
+        """Return the times, bodies, codes, images and normals of begins and ends, as bytes."""
         return self._contacts
 
 
@@ -159,36 +157,20 @@ def _read_only(array: NDArray[np.void]) -> NDArray[np.void]:
     return array
 
 
-def unit_normals(
-    axes: NDArray[Any], signs: NDArray[Any], dim: int, slanted: dict[int, Vector]
-) -> NDArray[np.float64]:
-    """Return normals along axes, shape (n, dim), and the `slanted` ones of slopes by row.
-
-    An assignment to ``normals[np.arange(n), axes]`` would crash numpy 2.4 if there is no memory for
-    a cast.
-    """
-    units = np.sign(signs)[:, None]  # at a slope they are 2
-    normals = np.where(axes[:, None] == np.arange(dim), units, 0).astype(np.float64)
-    for row, normal in slanted.items():
-        if abs(signs[row]) == 2:
-            normals[row] = normal
-    return normals
-
-
 def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     n = event_buffer.n_contacts
     array = np.empty(n, no_events(dim).contact_array.dtype)
     if n == 0:
         return array
-    times, bodies, codes, places = event_buffer.packed_contacts()
+    times, bodies, codes, places, normals = event_buffer.packed_contacts()
     time, images = np.frombuffer(times), np.frombuffer(places, np.int64)
     first, second = np.frombuffer(bodies, np.int64).reshape(n, 2).T
-    change, phase, axis, sign, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 6).T
+    change, phase, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 4).T
     # By time; then by phase (start of the step, within, end); then by ids and image.
     keys = second, first, phase, time
     order = np.lexsort((images, *keys))
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
-    array["normal"] = unit_normals(axis, sign, dim, event_buffer.normals)[order]
+    array["normal"] = np.frombuffer(normals).reshape(n, dim)[order]
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]
     return array
 

@@ -15,9 +15,7 @@ from ecs_collide.broadphase.pair_table import BEGUN, CROSS, PairTable
 from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.event_buffer import (
-    EVENT_AXIS,
     EVENT_KIND,
-    EVENT_SIGN,
     NORMAL,
     OUTCOME,
     EventBuffer,
@@ -95,8 +93,6 @@ class ImpactLog:
         n: cython.Py_ssize_t = buffer.add_collision()
         numbers: cython.p_double = buffer.flat_numbers
         at: cython.Py_ssize_t = buffer.width * n + NORMAL
-        axis: cython.int = self.pairs.impact[p].axis
-        sign: cython.int = self.pairs.impact[p].sign
 
         buffer.time[n] = self.step.now
         buffer.exit[n] = self.pairs.impact[p].exit
@@ -104,14 +100,12 @@ class ImpactLog:
         buffer.second[n] = b.ids[j]
         buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
         buffer.codes[n, OUTCOME] = outcome
-        buffer.codes[n, EVENT_AXIS] = axis
-        buffer.codes[n, EVENT_SIGN] = sign
         buffer.solid_first[n] = buffer.solid_second[n] = -1
         buffer.impulse[n] = 0.0
         numbers[at + dim] = self.closing_speed(p, outcome)  # which finds the normal, too
         for k in range(dim):
             numbers[at + k] = self.slopes.unit[k]
-        self._write_places(numbers, p, at + dim + 1, is_slanted(sign))
+        self._write_places(numbers, p, at + dim + 1, is_slanted(self.pairs.impact[p].sign))
         at += 1 + 3 * dim
         for k in range(dim):
             numbers[at + k] = self._before(i, k, outcome, self.event_velocity(i, k))

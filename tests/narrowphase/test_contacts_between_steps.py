@@ -210,10 +210,22 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
     n = events.n_contacts
     assert np.asarray(events.contact_bodies)[:n].tolist() == [[100, 101], [101, 102]]
     assert np.asarray(events.contact_codes)[:n, 1:].tolist() == [
-        [0, 0, 1, SOLID, 6],
-        [0, 1, -1, CROSSING, 6],
+        [0, SOLID, 6],
+        [0, CROSSING, 6],
     ]
+    assert np.asarray(events.contact_normals)[:n].tolist() == [[1, 0], [0, -1]]
     assert np.asarray(events.contact_images)[:n].tolist() == [3, 5]
+
+
+def test_ends_that_a_buffer_recovers_are_those_that_another_one_had():
+    contacts = contacts_of((0, 1, SOLID, 1, -1, 0, 0, 0.5), (1, 2, CROSSING, 0, 1, 0, 0, 1.0))
+    contacts.forget(np.array([1]).data, np.array([6], np.int8).data)
+    recovered = EventBuffer(2)
+
+    recovered.recover(*contacts.event_buffer.contact_columns())
+
+    assert [row[3] for row in recovered.contact_rows()] == [(0, -1), (1, 0)]
+    assert recovered.contact_rows() == contacts.event_buffer.contact_rows()
 
 
 def test_contact_of_two_forgotten_bodies_ends_once_for_the_reason_of_the_first():
