@@ -77,12 +77,7 @@ class MetBounces:
 
     def first_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return pair p, or the bounce that is taken before it."""
-        if (
-            not self.any_due()
-            or not self._is_of_equals(p)
-            or self._restitution_of(p) > 0.0
-            or not self.gather(p)
-        ):
+        if not self._is_of_equals(p) or self._restitution_of(p) > 0.0 or not self.gather(p):
             return p
         best: cython.Py_ssize_t = self.met[0]
         for n in range(1, self.n):

@@ -219,8 +219,9 @@ class ImpactLoop:
 
     def _first_of_side(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return pair p, or the one whose impact must be taken first; p is then queued again."""
+        if not self.bounces.any_due():
+            return p  # it is alone at this instant
         q: cython.Py_ssize_t = self.surfaces.first_of_side(p)
-
         if q == p and self.bodies.controls.any_bounce:
             q = self.bounces.first_of(p)
         if q != p:
