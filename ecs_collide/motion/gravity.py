@@ -213,6 +213,7 @@ class Gravity:
         """Return the kick of a body, or 0 if it was not started in this step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
 
+    @cython.inline
     def velocity_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:

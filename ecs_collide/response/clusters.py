@@ -681,9 +681,9 @@ class Clusters(SharedMotion):
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.double:
         """Return the velocity at this instant of a body whose path has `velocity`, which may fall."""
-        if self.is_anchored(i, k):
-            return velocity
-        return self.gravity.velocity_at(i, k, velocity, self.step.now)
+        now: cython.double = self.gravity.velocity_at(i, k, velocity, self.step.now)
+
+        return velocity if now == velocity or self.is_anchored(i, k) else now
 
     @cython.inline
     def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
