@@ -359,16 +359,14 @@ class Tree:
 
         Returns their number n; `found[:n]` holds the items in the tree's order.
         """
-        return self.traversal.find_touching(mins, maxs, row, self.found)
+        return self.traversal.find_touching(mins, maxs, row)
 
     @cython.ccall
     def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with one box; see `touching`."""
         if not cython.compiled:
-            return self.traversal.find_touching(low, high, 0, self.found)
-        return self.traversal.find_touching(
-            cython.address(low[0]), cython.address(high[0]), 0, self.found
-        )
+            return self.traversal.find_touching(low, high, 0)
+        return self.traversal.find_touching(cython.address(low[0]), cython.address(high[0]), 0)
 
     @cython.ccall
     def forget_changes(self) -> cython.void:
@@ -462,7 +460,7 @@ class Tree:
             raise IndexError(f"item {greatest} must be less than 2**27")
         # Some room is left, or the first item after a large build would copy everything.
         room: cython.Py_ssize_t = max((greatest + 1) * 5 // 4, 2 * self.nodes.item_room)
-        self.found = grown(self.found, room)
+        self.found = self.traversal.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last, because it sets the room
 

@@ -17,6 +17,7 @@ class Traversal:
     """The traversals of one tree."""
 
     nodes: Nodes
+    found: cython.longlong[::1]  # `Tree.found`, with room for all items
     stack: cython.int[::1]
 
     def __init__(self, nodes: Nodes) -> None:
@@ -28,12 +29,10 @@ class Traversal:
         mins: cython.p_double,
         maxs: cython.p_double,
         row: cython.Py_ssize_t,
-        found: cython.longlong[::1],
     ) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with box `row` of two arrays.
 
-        Writes them into `found` in the order of the tree, and returns their number.  `found` must
-        have room for all items.
+        Writes them into `found` in the order of the tree, and returns their number.
         """
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
@@ -62,7 +61,7 @@ class Traversal:
                     top += 1
                     stack[top] = nodes.child[place]
                 elif touch(box, 2 * dim * place, box, 2 * dim * PENDING, dim):
-                    found[n] = nodes.child[place]
+                    self.found[n] = nodes.child[place]
                     n += 1
         return n
 

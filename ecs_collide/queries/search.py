@@ -267,7 +267,7 @@ class Search:
 
     def _offer_met(self, tree: Tree) -> cython.void:
         """Offer the items of a tree that a CAST meets within the box from `near` to `far`."""
-        for i in range(tree.traversal.find_touching(self.near, self.far, 0, tree.found)):
+        for i in range(tree.touching(self.near, self.far, 0)):
             item: cython.longlong = tree.found[i]
             if item != self.excluded_each:
                 key: cython.double = self._key_of(item)
@@ -428,7 +428,7 @@ class Search:
 
     def _add_touching(self, tree: Tree) -> cython.void:
         """Offer the items of a tree whose own boxes share a point with the region."""
-        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
+        for i in range(tree.touching(self.low, self.high, 0)):
             item: cython.longlong = tree.found[i]
             if (self.n_excluded == 0 or not self.excluded[item]) and self._touches(item):
                 self.best.offer(0.0, item)
