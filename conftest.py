@@ -170,6 +170,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Keep it from walking through what a file has cached, such as the syntax trees of kernels."""
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()  # garbage is not frozen
+        gc.freeze()
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to skip in CI for want of a package, and to test a kernel older than its source."""
     if hasattr(session.config, "workerinput"):
