@@ -6,7 +6,7 @@ import ast
 import functools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Generic
 
@@ -84,6 +84,12 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
+@functools.cache
+def nodes_of(name: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of the syntax tree of a module, which takes longer to walk than to read."""
+    return tuple(ast.walk(modules()[name]))
+
+
 def layer_of(name: str) -> int:
     """Return the number of a module's layer."""
     package = name.partition(".")[0]
@@ -94,13 +100,19 @@ def layer_of(name: str) -> int:
     raise LookupError(f"{name} is in no layer: add {package} to LAYERS")
 
 
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the full dotted names of what a module imports; names it imports from one, too."""
-    for node in ast.walk(tree):
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the full dotted names of what nodes import; names they import from a module, too."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@functools.cache
+def imports_of(name: str) -> tuple[str, ...]:
+    """Return the full dotted names of what a module imports."""
+    return tuple(imports(nodes_of(name)))
 
 
 def own(name: str) -> str | None:
@@ -121,7 +133,7 @@ def own(name: str) -> str | None:
 @functools.cache
 def dependencies(name: str) -> frozenset[str]:
     """Return the modules of the package that one imports."""
-    found = {own(imported) for imported in imports(modules()[name])}
+    found = {own(imported) for imported in imports_of(name)}
     if name == "__init__":  # it imports these when a game names one of their classes
         found -= {*ecs_collide._HOMES.values()}
     return frozenset(module for module in found if module is not None)
@@ -183,7 +195,7 @@ def names_below_the_border(name: str) -> Iterator[str]:
     below = ADDONS[: ADDONS.index(package) + 1]
     own_kernels = {"_kernel.backend"}  # it loads those of the package, compiled or not
     own_kernels |= {f"stages.{each}" for each in stages.__all__}
-    for node in ast.walk(modules()[name]):
+    for node in nodes_of(name):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ecs_collide."):
             module = (node.module or "").removeprefix("ecs_collide.")
             if module.partition(".")[0] in below:
@@ -208,13 +220,15 @@ def test_addons_import_only_public_names_and_those_of_extend_and_of_addons_below
 
 
 def test_each_name_of_extend_is_used():
-    programs = [tree for name, tree in modules().items() if name.partition(".")[0] in ADDONS]
-    programs += [ast.parse(path.read_text("utf-8")) for path in EXAMPLES.glob("*.py")]
+    programs = [ast.parse(path.read_text("utf-8")) for path in EXAMPLES.glob("*.py")]
+    imported = [each for program in programs for each in imports(ast.walk(program))]
+    for name in modules():
+        if name.partition(".")[0] in ADDONS:
+            imported += imports_of(name)
     used = {
-        imported.removeprefix("ecs_collide.extend.")
-        for program in programs
-        for imported in imports(program)
-        if imported.startswith("ecs_collide.extend.")
+        each.removeprefix("ecs_collide.extend.")
+        for each in imported
+        if each.startswith("ecs_collide.extend.")
     }
 
     assert used == {*extend.__all__}
@@ -223,7 +237,9 @@ def test_each_name_of_extend_is_used():
 def test_names_that_the_package_imports_late_are_those_that_a_type_checker_sees():
     tree = modules()["__init__"]
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    found = dict(name.removeprefix("ecs_collide.").rsplit(".", 1)[::-1] for name in imports(block))
+    found = dict(
+        name.removeprefix("ecs_collide.").rsplit(".", 1)[::-1] for name in imports(ast.walk(block))
+    )
 
     assert found == ecs_collide._HOMES
     assert found.keys() < {*ecs_collide.__all__}
@@ -232,8 +248,8 @@ def test_names_that_the_package_imports_late_are_those_that_a_type_checker_sees(
 def test_no_module_imports_a_private_name_of_another():
     private = {
         (name, imported.removeprefix("ecs_collide."))
-        for name, tree in modules().items()
-        for imported in imports(tree)
+        for name in modules()
+        for imported in imports_of(name)
         if re.fullmatch(r"ecs_collide\..*\._\w+", imported)
     }
 
@@ -246,13 +262,15 @@ FOREIGN = {"_event_stack", "_replace", "_fields", "_asdict", "_current_frames", 
 
 def test_no_file_reads_a_private_attribute_of_another():
     found = []
-    for name, tree in modules().items():
-        nodes = list(ast.walk(tree))
+    for name in modules():
+        nodes = nodes_of(name)
         own_names = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
         own_names |= {
             node.attr
             for node in nodes
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self", "cls")
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("self", "cls")
         }
         found += [
             f"{name}, line {node.lineno}: {ast.unparse(node)}"
@@ -290,8 +308,8 @@ def test_each_query_is_written_once(kind):
 def test_of_the_core_few_modules_import_esper():
     knowing = {
         name
-        for name, tree in modules().items()
-        if any(imported.partition(".")[0] == "esper" for imported in imports(tree))
+        for name in modules()
+        if any(imported.partition(".")[0] == "esper" for imported in imports_of(name))
     }
 
     core = {name for name in knowing if not is_extra(name)}
@@ -299,10 +317,10 @@ def test_of_the_core_few_modules_import_esper():
 
 
 def test_core_needs_esper_and_numpy_only():
-    for name, tree in modules().items():
+    for name in modules():
         if is_extra(name):
             continue
-        outside = {imported.partition(".")[0] for imported in imports(tree)} - {"ecs_collide"}
+        outside = {imported.partition(".")[0] for imported in imports_of(name)} - {"ecs_collide"}
         others = outside - set(sys.stdlib_module_names) - {"esper", "numpy", "cython"}
         assert not others, f"{name} imports {others}"
 
@@ -386,9 +404,9 @@ STATE_WRITERS = {
 }
 
 
-def struct_writes(tree: ast.Module) -> Iterator[str]:
+def struct_writes(name: str) -> Iterator[str]:
     """Yield the fields of `x.at[n]` that a module assigns."""
-    for node in ast.walk(tree):
+    for node in nodes_of(name):
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
@@ -399,7 +417,7 @@ def struct_writes(tree: ast.Module) -> Iterator[str]:
 
 
 def test_states_of_pairs_and_contacts_are_written_in_one_place():
-    found = {(name, field) for name, tree in modules().items() for field in struct_writes(tree)}
+    found = {(name, field) for name in modules() for field in struct_writes(name)}
     allowed = {
         (name, field)
         for struct, names in STATE_WRITERS.items()
