@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 @pytest.mark.parametrize("name", BUILDS)
 def test_scene_repeats_in_every_variant(name: str, volume: Volume) -> None:
-    done = testing.assert_repeats(BUILDS[name], volume(10, 60, 200, least=8))
+    done = testing.assert_repeats(BUILDS[name], volume(10, 40, 200, least=8))
 
     expected = [each for each in testing.VARIANTS if each != "kernels" or ec.COMPILED]
     assert [each for each in done if each in expected] == expected
