@@ -587,7 +587,14 @@ class Carriers:
             self._catch_up(j)
 
     def _catch_up(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the own velocity of a body, and let it follow its carrier."""
+        """Find the own velocity of a body, and let it follow its carrier.
+
+        If the carrier has turned in this instant too, its own velocity is found first.
+        """
+        j: cython.Py_ssize_t = self._carrier_of(i)
+
+        if j >= 0:
+            self.settle(j)
         self.settle(i)
         if self._must_follow(i):
             self.lead(i)
