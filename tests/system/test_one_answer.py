@@ -6,6 +6,7 @@ two others on each side, and all boxes move along one axis.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -49,6 +50,7 @@ KINDS = {
     "static boxes": Kind(share_of_fixed=0.15),
     "awkward decimals": Kind((0.1, 1.0, 3.0, 7.0), (0.1, 0.2, 0.3, -0.7)),
     "ranks": Kind((1.0, 2.0, 5.0, 1000.0), ranks=(0, 0, 1, 5)),
+    "ranks far apart in mass": Kind((0.001, 1.0, 1000.0), ranks=(0, 0, 1, 5)),
     "ranks and static boxes": Kind((1.0, 3.0), (-1.0, 0.0, 1.0), 0.15, (0, 0, -1, 2)),
     "locked boxes": Kind((1.0, 1000.0), (-1.0, 0.0, 1.0), 0.15, fixed="locked"),
     "moving walls": Kind((1.0, 1000.0), share_of_fixed=0.15, fixed="moving"),
@@ -355,6 +357,24 @@ def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kin
             after = state_after(boxes, order, turn)
 
             assert after == [[turn(*vector) for vector in of] for of in expected]
+
+
+@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+@pytest.mark.parametrize("mass", [1.0, 1e-9])
+def test_a_box_of_a_higher_rank_moves_all_lower_ones_however_light_it_is(mass, turn):
+    #   +---+---+---+---+
+    #   | > | H | < | >>|     H has the higher rank; the last one is faster and leaves
+    #   +---+---+---+---+
+    ec.install()
+    speeds = {0: (0.75, 1e9, 0), 1: (0.5, mass, 1), 2: (-0.25, 1e9, 0), 3: (1.0, 1.0, 0)}
+    boxes = [
+        Box(float(n), 0.0, speed, weight, None, rank) for n, (speed, weight, rank) in speeds.items()
+    ]
+
+    for order in itertools.permutations(range(4)):
+        after = velocities_after(boxes, order, turn)
+
+        assert after == [turn(v, 0.0) for v in (0.5, 0.5, 0.5, 1.0)], order
 
 
 @pytest.mark.parametrize("axis", [0, 1])
