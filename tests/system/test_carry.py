@@ -242,6 +242,73 @@ def test_who_stands_on_a_lift_and_on_one_who_rides_faster_goes_with_the_faster()
     assert fast
 
 
+def test_a_tower_on_a_slow_lift_and_on_a_tower_of_a_fast_one_goes_whole_with_the_fast_one():
+    #          | 3 |
+    #          | 2 |
+    #       +--+---+--+
+    #       |    1    |
+    #   +---+-+-+-----+--+
+    #   | slow  | crate  |    each pass finds how fast one more of them goes
+    #   +-------+--------+
+    #           | crate  |
+    #           +--------+
+    #           | fast   |
+    mover((-4, 4), (4, 1), (2, 5), ec.Carry())
+    mover((4, 0), (4, 1), (7, 9), ec.Carry())
+    places = [(4, 2), (4, 4), (0, 6), (0, 8), (0, 10)]
+    halves = [(4, 1), (4, 1), (2, 1), (1, 1), (1, 1)]
+    bodies = [mover(*body, (0, 0), ec.Slide()) for body in zip(places, halves, strict=True)]
+    space = ec.install()
+    esper.process(0.0)
+    assert [space.carried(body) for body in bodies] == [(7, 9)] * 5
+
+    esper.process(1 / 4)
+
+    assert [position(body) for body in bodies] == [(x + 7 / 4, y + 9 / 4) for x, y in places]
+    assert [velocity(body) for body in bodies] == [(0, 0)] * 5
+    assert len(space.collisions) == 0
+
+
+def test_what_stands_on_a_walker_is_carried_exactly_as_fast_as_the_lift():
+    # 0.7 + 0.1 - 0.7 is not 0.1.
+    mover((0, 0), (50, 1), (0.1, 0), ec.Carry())
+    walker = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    top = mover((0, 4), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+    set_velocity(walker, 0.7, 0)
+
+    for _ in range(3):
+        esper.process(1 / 64)
+
+        assert space.carried(walker) == space.carried(top) == (0.1, 0)
+        assert velocity(walker) == (0.7, 0)
+        assert velocity(top) == (0, 0)
+
+
+def test_a_rough_tile_beside_a_slippery_one_that_is_as_fast_takes_only_what_it_rubs_off():
+    #       +---+
+    #       | < |
+    #       +---+
+    #   ->->->|->->->    the rough tile bears a quarter of the walker, whom the other one carries
+    for x, friction in ((-10, 0), (10.5, 0.5)):
+        half = 10.5 if x < 0 else 10
+        box((x, -1), (half, 1), ec.Carry((30, 0)), ec.Friction(friction))
+    walker = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.Friction(0.5))
+    space = ec.install(gravity=(0, -32))
+    esper.process(0.0)
+    set_velocity(walker, -20, 0)
+
+    share, own = 0.25, -20.0
+    for _ in range(3):
+        esper.process(1 / 16)
+
+        own += 0.5 * 32 / 16 * share
+        share += (30 + own) / 16 / 2  # its width is 2
+        assert velocity(walker) == (pytest.approx(own), 0)
+        assert space.carried(walker) == (30, 0)
+
+
 @pytest.mark.parametrize("surface", [0, 3])
 def test_two_that_carry_each_other_go_on(surface):
     # With belts each pass finds them faster: it is not looked for an end that there is none of.
@@ -439,14 +506,17 @@ def test_who_falls_through_its_lift_keeps_the_speed_of_the_lift():
     assert gaps(lift, rider)[1] < 0
 
 
-def test_who_was_held_back_by_a_wall_is_not_thrown_at_it_when_the_lift_is_gone():
+@pytest.mark.parametrize("own", [0, -10])
+def test_who_was_held_back_by_a_wall_is_not_thrown_at_it_when_the_lift_is_gone(own):
     lift = mover((0, 0), (50, 1), (30, 0), ec.Carry())
     rider = mover((0, 2), (1, 1), (0, 0), ec.Deflect(0.5))
     box((8, 4), (1, 3))
     space = ec.install(ec.Space(rest_speed=60.0))
+    esper.process(0.0)
+    set_velocity(rider, own, 0)
     for _ in range(10):
         esper.process(0.1)
-    assert (position(rider), velocity(rider), space.carried(rider)) == ((6, 2), (0, 0), (30, 0))
+    assert (position(rider), velocity(rider), space.carried(rider)) == ((6, 2), (own, 0), (30, 0))
     esper.delete_entity(lift)
     esper.process(0.1)
 
@@ -878,6 +948,26 @@ def test_a_belt_that_rubs_on_who_leans_on_a_wall_gives_it_no_speed(friction, wal
     assert position(rider) == (9, 3)
 
 
+def test_a_belt_rubs_the_speed_off_who_walks_against_it_at_a_wall():
+    #           +-+  The wall holds back what the belt adds, and the walker's own speed points away
+    #    +---+--+ |  from it.  The belt rubs on that as anywhere.
+    #    | < |  | |
+    #   ->->->->->->->
+    box((0, -1), (50, 1), ec.Carry((30, 0)), ec.Friction(0.5))
+    walker = mover((6, 1), (1, 1), (0, 0), ec.Slide(), ec.Friction(0.5))
+    box((8, 4), (1, 4))
+    ec.install(gravity=(0, -30))
+    esper.process(1 / 16)
+    set_velocity(walker, -3, 0)
+    speeds = []
+    for _ in range(5):
+        esper.process(1 / 16)
+        speeds.append(velocity(walker)[0])
+
+    assert speeds == [-2.0625, -1.125, -0.1875, 0, 0]  # 0.5 * 30 / 16 less in each step
+    assert position(walker) == (6, 1)
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_tower_stands_still_on_a_crate_that_a_wall_has_stopped(order):
     box((0, 0), (99, 1), ec.Carry(surface=(30, 0)))
@@ -1023,6 +1113,7 @@ def test_who_rides_on_a_trolley_stops_with_it_between_two_steps(damping):
     assert velocity(rider) == (0, 0)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("mirror", [1, -1])
 @pytest.mark.parametrize(
     ("first", "own", "second", "after"),
@@ -1033,21 +1124,26 @@ def test_who_rides_on_a_trolley_stops_with_it_between_two_steps(damping):
         ([ec.Carry((40, 0))], 0, [ec.Carry()], 40),
         ([ec.Carry((40, 0))], 0, [], 40),
         ([ec.Carry()], 60, [ec.Carry((-40, 0))], 20),
+        ([ec.Carry((40, 0))], -20, [ec.Carry((40, 0))], 20),
         ([ec.Carry((40, 0))], 0, [ec.Carry((90, 0))], 90),
     ],
 )
 def test_who_slides_from_one_carrier_to_another_gains_no_speed_by_it(
-    first, own, second, after, mirror
+    first, own, second, after, mirror, axis
 ):
+    def at(along, across):
+        return (mirror * along, across) if axis == 0 else (across, mirror * along)
+
+    half = (100, 8) if axis == 0 else (8, 100)
     for x, parts in ((-100, first), (100, second)):
-        parts = [ec.Carry((mirror * part.x, 0)) for part in parts]
-        box((mirror * x, -8), (100, 8), *parts)
-    crate = mover((-12 * mirror, 8), (8, 8), (mirror * own, 0), ec.Slide())
-    space = ec.install(gravity=(0, -900))
+        parts = [ec.Carry(at(part.x, 0), normal=at(0, 1)) for part in parts]
+        box(at(x, -8), half, *parts)
+    crate = mover(at(-12, 8), (8, 8), at(own, 0), ec.Slide())
+    space = ec.install(gravity=at(0, -900))
     speeds = []
     for _ in range(60):
         esper.process(1 / 60)
-        speeds.append(mirror * (space.velocity_of(crate)[0] + space.carried(crate)[0]))
+        speeds.append(mirror * (space.velocity_of(crate)[axis] + space.carried(crate)[axis]))
 
     start = own + sum(part.x for part in first)
     least, most = sorted((start, after))
