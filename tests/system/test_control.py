@@ -55,6 +55,24 @@ def test_a_player_stands_on_a_crate_and_walks_on_it_with_friction():
     assert position(player)[1] == 3
 
 
+def test_a_hero_who_does_not_fall_lifts_a_crate_that_falls_as_if_it_had_no_weight():
+    #   +-------+
+    #   | crate |
+    #   +-------+   the hero flies upwards and meets it in the first step
+    #   | hero  |
+    #   +-------+
+    weightless = ec.Slide(), ec.Dominance(1), ec.GravityScale(0)
+    hero = mover((0, 0), (1, 1), (0, 8), *weightless)
+    crate = mover((0, 2.5), (1, 1), (0, 0), ec.Slide())
+    ec.install(gravity=(0, -16))
+
+    for step in range(1, 4):
+        esper.process(1 / 8)
+
+        assert velocity(hero) == velocity(crate) == (0, 8)
+        assert (position(hero), position(crate)) == ((0, step), (0, step + 2))
+
+
 def test_dominance_changes_while_bodies_sleep():
     player = mover((0, 0), (1, 1), (0, 0), ec.Slide())
     crate = mover((2, 0), (1, 1), (0, 0), ec.Slide())
