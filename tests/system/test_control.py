@@ -408,6 +408,28 @@ def test_people_who_block_stand_on_each_other_and_a_lift_pushes_them():
     assert space.position_of(high) == pytest.approx((beside, 0, 3))
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("bounce", "after", "impulse"), [(0, (0, 0), 6), (0.5, (-2, 1), 9), (1, (-4, 2), 12)]
+)
+def test_people_who_block_and_run_into_each_other_rebound_each_as_from_a_wall_at_rest(
+    bounce, after, impulse, order
+):
+    #   +---+        +---+
+    #   | 1 | >>  << | 3 |    their masses do not count, and the impulse is the larger one
+    #   +---+        +---+
+    people = {}
+    for side, speed, mass in [(-1, 4, 1), (1, -2, 3)][::order]:
+        parts = ec.Deflect(bounce), ec.Dominance(0, blocks=True), ec.Mass(mass)
+        people[side] = mover((3 * side, 0), (1, 1), (speed, 0), *parts)
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [velocity(people[side]) for side in (-1, 1)] == [(v, 0) for v in after]
+    assert [hit.impulse for hit in space.collisions] == [impulse]
+
+
 def test_one_who_blocks_outweighs_the_others_of_its_level():
     person, crate = (
         mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1, blocks=blocks))
