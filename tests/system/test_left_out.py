@@ -207,3 +207,38 @@ def test_a_body_without_a_box_gets_its_new_height_and_no_new_position(fault, att
 
     assert of(body, ec.Extents).y == 1.5
     assert (str(of(body, ec.Position)), of(hitbox, ec.Attached).offset) == before
+
+
+class Breaks(esper.Processor):
+    """A system of the game between the stages, which fails."""
+
+    def process(self, dt: float) -> None:
+        raise ValueError("between the stages")
+
+
+@pytest.mark.parametrize("way_back", ["a step that fails", "snapshot", "save_state"])
+def test_a_wall_that_is_skipped_stays_out_of_the_trees_on_the_way_back(way_back):
+    wall, other = box((10, 0), (1, 1)), box((30, 0), (1, 1))
+    runner = mover((0, 0), (1, 1), (4, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 4)
+    of(wall, ec.Position).x = math.nan
+    esper.process(1 / 4)
+    assert space.query((9, -1), (31, 1)) == [other]
+
+    if way_back == "a step that fails":
+        esper.add_processor(Breaks(), priority=115)
+        with pytest.raises(ValueError, match="between the stages"):
+            esper.process(1 / 4)
+        esper.remove_processor(Breaks)
+    else:
+        saved = getattr(space, way_back)()
+        esper.create_entity(ec.Position(50, 0), ec.Extents(1, 1))  # so that all is set again
+        esper.process(1 / 4)
+        space.restore(saved)
+    space.check()
+    found = space.query((9, -1), (31, 1))
+    esper.process(4.0)
+
+    assert found == [other]
+    assert space.position_of(runner) == (18, 0)  # it has run where the wall was

@@ -401,9 +401,12 @@ def test_different_sizes_in_one_attribute_are_refused():
     esper.process(0.0)
     assert space.bounds(body) == ((-2, -2), (2, 2))
 
-    esper.add_component(body, ec.Growth(1, 1))
+    other = esper.create_entity(ec.Position(9, 0), Ball(2.0))
+    for entity in (other, body):  # the error names the lower one
+        esper.add_component(entity, ec.Growth(1, 1))
     for _ in range(2):
         with pytest.raises(ValueError, match=r"entity 1 has Growth, and Ball\.radius is its size"):
             esper.process(0.0)
     esper.remove_component(body, ec.Growth)
+    esper.remove_component(other, ec.Growth)
     esper.process(0.0)
