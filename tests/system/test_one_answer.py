@@ -266,6 +266,30 @@ def test_a_wall_that_needs_a_rule_for_rare_cases_has_its_answer(kind, number, mo
         assert after[n][0] == pytest.approx(float(exact), abs=1e-12), n
 
 
+@pytest.mark.parametrize(
+    ("kind", "number", "n_crushed"),
+    [
+        ("static boxes", 2001, 2),
+        ("ranks and static boxes", 2014, 1),
+        ("moving walls", 2047, 2),
+        ("locked boxes", 2146, 5),
+    ],
+)
+def test_a_wall_without_room_gives_up_so_many_faces_and_names_the_solids(kind, number, n_crushed):
+    # Found as above.  Another number means that another link is given up; more is worse.
+    space = ec.install()
+    rng = random.Random(f"growing {kind} {number}")
+    boxes = make_wall(rng, kind, rng.randint(1, 7), rng.randint(2, 7), GROWTHS)
+    assert least_change(boxes) is None
+
+    velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
+
+    crushed = [hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED]
+    assert len(crushed) == n_crushed
+    assert all(hit.solids for hit in crushed)
+    assert space.stats.resolutions <= 2 * len(boxes)
+
+
 @pytest.mark.parametrize("kind", ["masses", "tied speeds", "ranks"])
 def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind, volume):
     space = ec.install(gravity=(0, -10))
