@@ -121,12 +121,12 @@ class ResponseCode(IntEnum):
 class OutcomeCode(IntEnum):
     """The outcome of a collision; see `events.Outcome`."""
 
-    RESOLVED = 0
-    STOPPED_ALREADY = 1
-    CROSSED = 2
-    CRUSHED = 3
-    FORCED = 4
-    UNRESOLVED = 5
+    RESOLVED = 0  # by the bodies' responses
+    STOPPED_ALREADY = 1  # by another resolution of the instant
+    CROSSED = 2  # one is a sensor, or neither is dynamic
+    CRUSHED = 3  # between what does not give way
+    FORCED = 4  # slid, because a response of the game has left the pair closing
+    UNRESOLVED = 5  # by nobody
 
 
 class SleepState(IntEnum):

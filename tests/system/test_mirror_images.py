@@ -194,7 +194,7 @@ def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, v
             ):
                 differ.append((seed, mirror, order))
 
-    # What makes others due may go on differently: bounces in 1 of 1,000 worlds, friction in 1 of 100.
+    # What makes others due may go on differently: bounces in 1 of 1,000 worlds, friction in 10.
     assert len(differ) <= n_worlds // (50 if name == "stops that rub" else 500), differ
 
 
