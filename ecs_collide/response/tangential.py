@@ -33,6 +33,12 @@ from ecs_collide.response.product_sum import ProductSum
 EPSILON = 2.0**-52
 ENERGY_ROUNDING = 2.0**-46  # part of an energy, more than its rounding error
 
+# Which velocities along a surface count, the highest alone: those of the bodies themselves, those
+# that contacts ask for, those of bodies that cannot turn.
+OWN = 0
+ASKED = 1
+FIXED = 2
+
 
 @cython.inline
 @struct
@@ -65,26 +71,21 @@ class Turned:
     met: cython.schar
     bounced: cython.schar
     noted: cython.schar
-    # at the root of a group: how many walls it meets, or 2 if these have different velocities
-    n_walls: cython.schar
+    # at the root of a group: whether it meets a wall, and the widths of all walls
+    has_wall: cython.schar
+    wall: cython.double
     # whether others may have its energy, because it was in a cluster before
     was_pushed: cython.schar
     is_asked: cython.schar  # whether a contact turns it
     turns: cython.schar  # at the root of a group: whether a member is to get another velocity
     is_beside_wall: cython.schar  # whether it has `Stop`, and meets what does not give way
-    # on one axis, of the bodies that are one: the widths of what they meet; the velocities that
-    # these ask for, by width, and the least and the greatest; the same of their own, by mass
-    width: cython.double
-    asked: cython.double
+    # on one axis, of the bodies that are one: of the velocities that count, which are those of the
+    # highest order, the sum by weight, the sum of the weights, the least and the greatest
+    order: cython.schar
+    sum: cython.double
+    weight: cython.double
     least: cython.double
     greatest: cython.double
-    mass: cython.double
-    momentum: cython.double
-    slowest: cython.double
-    fastest: cython.double
-    # the least and the greatest velocity of those of them that cannot turn
-    least_lead: cython.double
-    greatest_lead: cython.double
 
 
 @cython.final
@@ -113,7 +114,8 @@ class TangentialResponse:
     after: cython.double[:, ::1]
     wanted: cython.double[:, ::1]
     earlier: cython.double[:, ::1]  # that of the first two which has the energy that counts
-    # (n_turned + 1 or more, dim): at the root of a group, the frame in which its energy counts
+    # (n_turned + 1 or more, dim): at the root of a group, the frame in which its energy counts: the
+    # mean velocity of the walls that it meets, by width, or that of the world
     frame: cython.double[:, ::1]
 
     def __init__(self, step: Step, impact: ImpactState):
@@ -325,7 +327,8 @@ class TangentialResponse:
             self.asked[self.n_asked] = at
             self.n_asked += 1
             self._note_after(at)
-        self.turned[root].n_walls = 0
+        self.turned[root].has_wall = False
+        self.turned[root].wall = 0.0
         for axis in range(self.bodies.dim):
             self.frame[root, axis] = 0.0
 
@@ -367,24 +370,21 @@ class TangentialResponse:
             n: cython.int = 0 if m.slides(0) else 1
             at: cython.Py_ssize_t = self.place_of[m.rows[n]]
             self.turned[at].is_beside_wall |= self._response(c, n) == ResponseCode.STOP
-            self._count_wall(self._root(at), 1 - n)
+            self._count_wall(self._root(at), 1 - n, self.contacts[c].width)
 
-    def _count_wall(self, root: cython.Py_ssize_t, n: cython.int) -> cython.void:
-        """Let the energy of a group count in the frame of body n of the current impact, a wall.
+    def _count_wall(
+        self, root: cython.Py_ssize_t, n: cython.int, width: cython.double
+    ) -> cython.void:
+        """Count body n of the current impact, a wall, for the frame of the energy of a group."""
+        share: cython.double = 1.0
 
-        It counts in the world if its walls differ in velocity.
-        """
+        self.turned[root].wall += width
+        if self.turned[root].has_wall:
+            share = width / self.turned[root].wall if width > 0.0 else 0.0
+        self.turned[root].has_wall = True
         for axis in range(self.bodies.dim):
             velocity: cython.double = self._coming(n, axis)
-            if self.turned[root].n_walls == 0:
-                self.frame[root, axis] = velocity
-            elif self.frame[root, axis] != velocity:
-                self.turned[root].n_walls = 2
-        if self.turned[root].n_walls == 0:
-            self.turned[root].n_walls = 1
-        elif self.turned[root].n_walls == 2:
-            for axis in range(self.bodies.dim):
-                self.frame[root, axis] = 0.0
+            self.frame[root, axis] += share * (velocity - self.frame[root, axis])
 
     def _are_one(self, c: cython.Py_ssize_t) -> cython.bint:
         """Return whether both bodies of a contact follow `Stop`."""
@@ -423,12 +423,7 @@ class TangentialResponse:
     def _ask(self, axis: cython.int) -> cython.void:
         """Find the velocities by the rules on an axis."""
         for n in range(self.n_asked):
-            at: cython.Py_ssize_t = self.asked[n]
-            self.turned[at].width = self.turned[at].asked = 0.0
-            self.turned[at].mass = self.turned[at].momentum = 0.0
-            self.turned[at].least = self.turned[at].slowest = self.turned[at].least_lead = INF
-            self.turned[at].greatest = self.turned[at].fastest = -INF
-            self.turned[at].greatest_lead = -INF
+            self.turned[self.asked[n]].order = -1
         for c in range(self.n):
             if self.contacts[c].axis != axis:
                 self._take(c)
@@ -436,47 +431,54 @@ class TangentialResponse:
                     if self._response(c, n):
                         self._ask_for(c, n, axis)
         for n in range(self.n_asked):
-            self._join(self.asked[n], axis)
+            at: cython.Py_ssize_t = self.asked[n]
+            if self._is_fixed(at, axis):
+                self._count(at, FIXED, 1.0, self.after[at, axis])
+            else:
+                self._count(at, OWN, self.bodies.mass[self.turned[at].row], self.after[at, axis])
         for n in range(self.n_asked):
             at = self.asked[n]
             if not self._is_fixed(at, axis):
-                self.wanted[at, axis] = self._answer(at, axis)
+                self.wanted[at, axis] = self._mean_of(self._one(at))
                 self.turned[self._root(at)].turns |= self.wanted[at, axis] != self.after[at, axis]
 
     def _ask_for(self, c: cython.Py_ssize_t, n: cython.int, axis: cython.int) -> cython.void:
-        """Add the velocity that a contact asks for to those of a body, and of all that are one."""
+        """Count the velocity that a contact asks for."""
         m: ImpactState = self.impact
         at: cython.Py_ssize_t = self.place_of[m.rows[n]]
-        partner: cython.double = self._coming(1 - n, axis)
+        velocity: cython.double = self._coming(1 - n, axis)
 
         if self._response(c, n) == ResponseCode.STOP:
             if self._are_one(c):
                 return
-            velocity: cython.double = partner + m.belt_speed(1 - n, axis)
+            velocity += m.belt_speed(1 - n, axis)
         elif self.contacts[c].stretch == 0.0 or (self.turned[at].bounced >> m.axis) & 1:
             return
         else:
-            velocity = partner + (self._coming(n, axis) - partner) * self.contacts[c].stretch
-        at = self._one(at)
-        self.turned[at].width += self.contacts[c].width
-        self.turned[at].asked += self.contacts[c].width * velocity
-        self.turned[at].least = min(self.turned[at].least, velocity)
-        self.turned[at].greatest = max(self.turned[at].greatest, velocity)
+            velocity += (self._coming(n, axis) - velocity) * self.contacts[c].stretch
+        self._count(at, ASKED, self.contacts[c].width, velocity)
 
-    def _join(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.void:
-        """Add the velocity that a body has to those of all that are one with it."""
+    def _count(
+        self,
+        at: cython.Py_ssize_t,
+        order: cython.int,
+        weight: cython.double,
+        velocity: cython.double,
+    ) -> cython.void:
+        """Count a velocity for a body, and all that are one with it, unless a higher one counts."""
         one: cython.Py_ssize_t = self._one(at)
-        mass: cython.double = self.bodies.mass[self.turned[at].row]
 
-        self.turned[one].mass += mass
-        self.turned[one].momentum += mass * self.after[at, axis]
-        self.turned[one].slowest = min(self.turned[one].slowest, self.after[at, axis])
-        self.turned[one].fastest = max(self.turned[one].fastest, self.after[at, axis])
-        if self._is_fixed(at, axis):
-            self.turned[one].least_lead = min(self.turned[one].least_lead, self.after[at, axis])
-            self.turned[one].greatest_lead = max(
-                self.turned[one].greatest_lead, self.after[at, axis]
-            )
+        if order < self.turned[one].order:
+            return
+        if order > self.turned[one].order:
+            self.turned[one].order = order
+            self.turned[one].sum = self.turned[one].weight = 0.0
+            self.turned[one].least = INF
+            self.turned[one].greatest = -INF
+        self.turned[one].sum += weight * velocity
+        self.turned[one].weight += weight
+        self.turned[one].least = min(self.turned[one].least, velocity)
+        self.turned[one].greatest = max(self.turned[one].greatest, velocity)
 
     def _is_fixed(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
         """Return whether a body does not turn on an axis."""
@@ -484,20 +486,14 @@ class TangentialResponse:
             self.turned[at].row, axis
         )
 
-    def _answer(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.double:
-        """Return the velocity of a body by all that was asked for."""
-        one: cython.Py_ssize_t = self._one(at)
-        turned: cython.pointer[Turned] = self.turned
+    def _mean_of(self, one: cython.Py_ssize_t) -> cython.double:
+        """Return the mean of the velocities that count; one without a width counts if all are."""
+        least: cython.double = self.turned[one].least
+        greatest: cython.double = self.turned[one].greatest
 
-        if turned[one].least_lead <= turned[one].greatest_lead:
-            return 0.5 * (turned[one].least_lead + turned[one].greatest_lead)
-        if turned[one].least <= turned[one].greatest:
-            if turned[one].least == turned[one].greatest or turned[one].width == 0.0:
-                return 0.5 * (turned[one].least + turned[one].greatest)
-            return turned[one].asked / turned[one].width
-        if turned[one].slowest == turned[one].fastest:
-            return turned[one].slowest
-        return turned[one].momentum / turned[one].mass
+        if least == greatest or self.turned[one].weight == 0.0:
+            return 0.5 * (least + greatest)
+        return self.turned[one].sum / self.turned[one].weight
 
     # -- as far as the energy allows --
 

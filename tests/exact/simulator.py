@@ -1787,12 +1787,12 @@ class Simulator:
                     asked[other].append((width, velocity))
         found = {}
         for n, one in ones.items():
-            keeping = {after[m][k] for m in one if not self._may_turn(m, k)}
+            fixed = [after[m][k] for m in one if not self._may_turn(m, k)]
             widths = sum(width for width, _ in asked[n])
             if not self._may_turn(n, k):
                 continue
-            if keeping:
-                found[n] = (min(keeping) + max(keeping)) / 2
+            if fixed:
+                found[n] = sum(fixed) / len(fixed)
             elif widths:
                 found[n] = sum(width * v for width, v in asked[n]) / widths
             elif asked[n]:
@@ -1828,12 +1828,17 @@ class Simulator:
         self, group: set[int], after: dict[int, list[Fraction]], wanted: dict[int, list[Fraction]]
     ) -> None:
         """Turn the bodies of a group as far as its energy allows, in the frame of its walls."""
-        frames = {
-            tuple(self._before(n, k) if k == c.axis else self.final(n, k) for k in range(self.dim))
-            for c in self.turning if len(c.walls) == 1 and not group.isdisjoint(c.rules)
-            for n in c.walls
-        }  # fmt: skip
-        frame = frames.pop() if len(frames) == 1 else (Fraction(0),) * self.dim
+        walls = [
+            (prod(self.edges(c)), n, c.axis) for c in self.turning
+            if len(c.walls) == 1 and not group.isdisjoint(c.rules) for n in c.walls
+        ]  # fmt: skip
+        widths = sum(width for width, _, _ in walls)
+        frame = [Fraction(0)] * self.dim
+        for width, n, axis in walls if widths else walls[:1]:
+            share = width / widths if widths else 1
+            for k in range(self.dim):
+                velocity = self._before(n, k) if k == axis else self.final(n, k)
+                frame[k] += share * velocity
         part = self._part_to_turn(group, after, wanted, frame)
         for n in group:
             for k in range(self.dim):
@@ -1845,7 +1850,7 @@ class Simulator:
         group: set[int],
         after: dict[int, list[Fraction]],
         wanted: dict[int, list[Fraction]],
-        frame: tuple[Fraction, ...],
+        frame: list[Fraction],
     ) -> Fraction:
         """Return how far a group may go to what it wants, so that no energy is won.
 

@@ -470,7 +470,7 @@ class Follower(Simulator):
             and not self.is_open(pair)
         )
 
-    def _part_to_turn(self, group: set, after: dict, wanted: dict, frame: tuple) -> Fraction:
+    def _part_to_turn(self, group: set, after: dict, wanted: dict, frame: list) -> Fraction:
         """Note how far the root of a rounded difference of energies may be off."""
         part = super()._part_to_turn(group, after, wanted, frame)
         if part < 1:

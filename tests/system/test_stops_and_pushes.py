@@ -1,0 +1,190 @@
+"""Bodies with `Stop` or `Push` that meet several others at one instant."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import position, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "implementation")
+
+DT = 1 / 64
+
+# (along, away): the axes of the surface and of the normal; then the dimensions
+WAYS = [(0, 1, 2), (1, 0, 2), (0, 2, 3), (2, 1, 3)]
+MIRRORS = [(1, 1), (-1, 1), (1, -1)]
+
+
+class Scene:
+    """A scene drawn with `along` to the right and `away` upward, in any place and mirrored."""
+
+    def __init__(self, way, mirror=(1, 1), backwards=False):
+        self.along, self.away, self.dim = way
+        self.mirror = mirror
+        self.backwards = backwards
+        self.drawn = []
+        self.ids = {}
+
+    def vector(self, x, y, other=0.0):
+        """Return a vector of the drawing as one of the world."""
+        seen = [other] * self.dim
+        seen[self.along], seen[self.away] = self.mirror[0] * x, self.mirror[1] * y
+        return seen
+
+    def add(self, name, place, half, speed, *parts):
+        """Add a box to the drawing."""
+        self.drawn.append((name, place, half, speed, parts))
+
+    def step(self, system=None):
+        """Create all boxes, and take a step, with a response system of the game if there is one."""
+        for name, place, half, speed, parts in self.drawn[:: -1 if self.backwards else 1]:
+            wide = [abs(v) for v in self.vector(*half, 1.0)]
+            self.ids[name] = esper.create_entity(
+                ec.Position(*self.vector(*place)), ec.Extents(*wide),
+                ec.Velocity(*self.vector(*speed)), *parts,
+            )  # fmt: skip
+        space = ec.install(dim=self.dim)
+        if system is not None:
+            esper.add_processor(system(space), priority=115)
+        esper.process(DT)
+        return space
+
+    def speed(self, name):
+        """Return a velocity, as it is drawn."""
+        seen = velocity(self.ids[name], self.dim)
+        return self.mirror[0] * seen[self.along], self.mirror[1] * seen[self.away]
+
+
+@pytest.fixture(params=WAYS, ids=str)
+def way(request):
+    return request.param
+
+
+@pytest.fixture(params=MIRRORS, ids=str)
+def mirror(request):
+    return request.param
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_grenade_that_lands_on_two_trains_takes_their_mean_speed_by_width(way, mirror, backwards):
+    #      +---+
+    #      +---+ v
+    #  +---------+-----+
+    #  |   4 >   | 8 > |     a quarter of it lies on the faster one
+    scene = Scene(way, mirror, backwards)
+    scene.add("slow", (-8, -1), (8, 1), (4, 0))
+    scene.add("fast", (8, -1), (8, 1), (8, 0))
+    scene.add("grenade", (-1, 2), (2, 2), (0, -4), ec.Stop())
+
+    scene.step()
+
+    assert scene.speed("grenade") == (5, 0)
+
+
+def test_on_two_belts_a_crate_with_stop_takes_their_mean_speed(way, mirror):
+    scene = Scene(way, mirror)
+    for name, x, speed in (("slow", -8, 4), ("fast", 8, 8)):
+        belt = ec.Carry(tuple(scene.vector(speed, 0)), tuple(scene.vector(0, 1)))
+        scene.add(name, (x, -1), (8, 1), (0, 0), belt)
+    scene.add("crate", (-1, 2), (2, 2), (0, -4), ec.Stop())
+
+    scene.step()
+
+    assert scene.speed("crate") == (0, 0)  # beside the belts'
+    place = position(scene.ids["crate"], scene.dim)[scene.along]
+    assert scene.mirror[0] * place == -1 + 5 * DT
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_three_with_stop_that_meet_share_their_momentum(way, mirror, backwards):
+    scene = Scene(way, mirror, backwards)
+    scene.add("plank", (0, 2), (9, 1), (5, -4), ec.Stop())
+    scene.add("left", (-4, 0), (2, 1), (3, 0), ec.Stop(), ec.Mass(2))
+    scene.add("right", (4, 0), (2, 1), (-3, 0), ec.Stop())
+
+    scene.step()
+
+    assert [scene.speed(name) for name in scene.ids] == [(2, -1)] * 3
+
+
+def test_push_turns_at_two_crates_as_at_one_of_both_masses(way, mirror):
+    def turned(crates):
+        esper.clear_database()
+        scene = Scene(way, mirror)
+        scene.add("hero", (0, 2), (4, 1), (3, -4), ec.Push())
+        for number, (x, half, mass) in enumerate(crates):
+            scene.add(number, (x, 0), (half, 1), (0, 0), ec.Slide(), ec.Mass(mass))
+        scene.step()
+        return scene.speed("hero")
+
+    one = turned([(0, 4, 2)])
+    assert one == pytest.approx((math.sqrt(59 / 3), -4 / 3))  # all of the energy that is there
+    assert turned([(-2, 2, 1), (2, 2, 1)]) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_who_meets_several_at_once_wins_no_energy(way, mirror, backwards):
+    # 1 bounces off two crates, one of which runs into a third at the same instant.
+    scene = Scene(way, mirror, backwards)
+    scene.add("hero", (0, 2), (4, 1), (1, -4), ec.Push())
+    scene.add("left", (-2, 0), (2, 1), (7, 0), ec.Stop(), ec.Mass(3))
+    scene.add("right", (2, 0), (2, 1), (-6, 0), ec.Push())
+    scene.add("below", (2, -2), (2, 1), (5, 4), ec.Stop())
+    energy = 0.5 * (17 + 3 * 49 + 36 + 41)
+
+    space = scene.step()
+
+    masses = {"left": 3}
+    now = sum(0.5 * masses.get(name, 1) * math.hypot(*scene.speed(name)) ** 2 for name in scene.ids)
+    assert now <= energy * (1 + 2**-50)
+    assert space.stats.crushed == 0
+
+
+def test_a_bounce_off_two_crates_does_not_keep_stop_from_taking_their_speed(way, mirror):
+    scene = Scene(way, mirror)
+    scene.add("ball", (0, 2), (4, 1), (5, -4), ec.Stop(), ec.Restitution(1))
+    scene.add("left", (-2, 0), (2, 1), (3, 0), ec.Slide())
+    scene.add("right", (2, 0), (2, 1), (3, 0), ec.Slide())
+
+    scene.step()
+
+    along, away = scene.speed("ball")
+    assert along == 3
+    assert away == pytest.approx(4 / 3)
+
+
+def test_a_response_that_asks_for_stop_sees_what_it_does(way):
+    seen = []
+
+    class Sticks(ec.ResponseSystem):
+        def respond(self, impact):
+            impact.resolve(ec.Stop())
+            seen.append(impact.velocity_second[way[0]])
+
+    scene = Scene(way)
+    scene.add("train", (0, -1), (8, 1), (4, 0))
+    scene.add("dart", (0, 2), (2, 2), (1, -4), ec.Slide())
+    scene.step(Sticks)
+
+    assert seen == [4]
+
+
+def test_a_snapshot_between_two_steps_changes_nothing(way):
+    def play(restores):
+        esper.clear_database()
+        scene = Scene(way)
+        scene.add("plank", (0, 2.5), (9, 1), (5, -4), ec.Push())
+        scene.add("left", (-4, 0), (2, 1), (3, 4), ec.Stop(), ec.Mass(2))
+        scene.add("right", (4, 0), (2, 1), (-3, 4), ec.Push())
+        space = scene.step()
+        for _ in range(8):
+            if restores:
+                space.restore(space.snapshot())
+            esper.process(DT)
+        return [scene.speed(name) for name in scene.ids]
+
+    assert play(True) == play(False)
