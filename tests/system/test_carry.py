@@ -386,6 +386,46 @@ def test_a_rider_that_a_wall_holds_back_goes_along_again_when_the_lift_turns_rou
     assert velocity(rider) == (0, 0)
 
 
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_rider_of_a_cart_that_rebounds_twice_within_a_step_ends_where_it_stood_on_it(way):
+    #         +-+
+    #  +--+   +-+rider  +--+      The cart goes 1 to the right, 2 back and 1 to the right.
+    #  +--+-1-+----+--1-+--+
+    for x in (4, -4):
+        box((x, 0), (1, 1))
+    cart = mover((0, 0), (2, 1), (8 * way, 0), ec.Deflect(), ec.Carry())
+    rider = mover((0, 2), (0.5, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)  # who stands where is known from now on
+
+    esper.process(0.5)
+
+    assert position(cart) == (0, 0)
+    assert position(rider) == (0, 2)
+    assert velocity(rider) == (0, 0)
+    assert space.carried(rider) == (8 * way, 0)
+
+
+def test_a_tower_whose_lowest_box_goes_over_from_a_belt_to_a_piston_leaves_the_belt_whole():
+    #                          +-+
+    #                          +-+ tower       The piston carries the row that leans on it, and the
+    #  piston +-+-+-+-+-+      +-+             foot at its end, so the foot rides on no belt: nor
+    #    ===> +-+-+-+-+-+foot--+-+             does what stands on the foot.
+    #             belt <==     +-+
+    box((40, -1), (40, 1), ec.Carry(surface=(-1, 0)))
+    mover((-1, 4), (1, 1), (2, 0), ec.Carry(normal=(1, 0)))
+    for n in range(4):
+        mover((1 + 2 * n, 4), (1, 1), (0, 0), ec.Slide())
+    foot = mover((9, 2.75), (1, 2.75), (0, 0), ec.Slide())
+    tower = [mover((9, 6.5 + 2 * n), (1, 1), (0, 0), ec.Slide()) for n in range(4)]
+    space = ec.install()
+
+    esper.process(0.0)
+
+    assert space.carried(foot) == (2, 0)
+    assert {space.carried(each) for each in tower} == {(0, 0)}
+
+
 def test_riders_that_sleep_wake_when_their_lift_sets_off():
     lift = mover((0, 0), (5, 1), (0, 0), ec.Carry())
     riders = [mover((0, 2 + 2 * n), (1, 1), (0, 0), ec.Slide()) for n in range(3)]
