@@ -18,7 +18,7 @@ import pytest
 import ecs_collide as ec
 from tests import plain
 from tests.exact.plastic import Press, project
-from tests.scenes import another_world
+from tests.scenes import another_world, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -399,6 +399,79 @@ def test_a_box_of_a_higher_rank_moves_all_lower_ones_however_light_it_is(mass, t
         after = velocities_after(boxes, order, turn)
 
         assert after == [turn(v, 0.0) for v in (0.5, 0.5, 0.5, 1.0)], order
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("way", [1, -1])
+def test_grains_that_the_sum_of_the_masses_rounds_off_count_in_the_shared_velocity(way, order):
+    #  +-------+
+    #  | grain |+---+           All meet in the middle one at the same instant.  A grain weighs so
+    #  +-------+|   |+--------+ little that a heavy mass does not change when its mass is added, but
+    #   +-++---+|   ||        | two of them change the sum of all.
+    #   +-++---+|   |+--------+
+    # grain     +---+
+    heavy = 2.0**53
+    row = [  # centre when they meet, half size, speed and mass
+        ((-3, 0), (1, 1), 44, 1.0),
+        ((-1, 0), (1, 1), 40, heavy),
+        ((-5, 3), (5, 1), 40, 1.0),
+        ((1, 1.5), (1, 2.5), 4, heavy),
+        ((3, 1.5), (1, 1), -20, heavy),
+    ]
+    made = [
+        mover((way * (x - v / 4), y), half, (way * v, 0), ec.Slide(), ec.Mass(mass))
+        for (x, y), half, v, mass in row[::order]
+    ]
+    ec.install()
+
+    esper.process(0.5)
+
+    momentum = sum(Fraction(mass) * v for *_, v, mass in row)
+    shared = float(momentum / sum(Fraction(mass) for *_, mass in row))
+    assert {velocity(each) for each in made} == {(way * shared, 0)}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("way", [1, -1])
+def test_who_parts_from_a_row_and_meets_a_group_that_lasts_takes_the_slower_path(way, order):
+    #     early +-+----+
+    #           +-+    |        At 1/8, the early one stops at the door.  At 1/4, the fast one
+    #   striker +-+door|        pushes the wall, the slow one parts from it as it pushes the
+    #           +-+    |        block, and the striker pushes the door ahead of the wall.
+    #    +----+----+---+
+    #    |fast|    |
+    #    +----+wall|            The wall and the fast one would go at 15 / 2, but the door is in
+    #    +----+    |            their way.  It goes on at 7, the slower of two equally heavy
+    #    |slow+----+            groups.  At the end of the step all four share the momentum.
+    #    |    +-----+
+    #    +----+block|
+    parts = {  # centre, half size, speed and mass
+        "slow": ((-6, 0), (1, 1), 16, 1),
+        "wall": ((0, 3.25), (1, 2.75), 0, 1),
+        "fast": ((-5.75, 4), (1, 1), 15, 1),
+        "block": ((-0.5, -2), (1, 1.5), 2, 3),
+        "door": ((2, 5.5), (1, 3.5), 0, 0.5),
+        "early": ((-0.125, 8.5), (1, 0.25), 1, 0.5),
+        "striker": ((-1.75, 7), (1, 0.25), 7, 1.5),
+    }
+    made = {}
+    for name in list(parts)[::order]:
+        (x, y), half, speed, mass = parts[name]
+        rank = [ec.Dominance(-1)] if name == "early" else []
+        more = ec.Slide(), ec.Mass(mass), *rank
+        made[name] = mover((way * x, y), half, (way * speed, 0), *more)
+    ec.install()
+
+    esper.process(0.5)
+
+    ends = {name: way * position(made[name])[0] for name in parts}
+    speeds = {name: way * velocity(made[name])[0] for name in parts}
+    shared = (15 + 1.5 * 7) / 4
+    assert ends["wall"] == 7 / 4
+    assert ends["door"] == 2 + 7 / 4
+    assert {speeds[name] for name in ("wall", "fast", "door", "striker")} == {shared}
+    assert speeds["slow"] == speeds["block"] == (16 + 3 * 2) / 4
+    assert speeds["early"] == 0
 
 
 @pytest.mark.parametrize("axis", [0, 1])
