@@ -383,6 +383,23 @@ def test_numbers_of_materials_that_a_step_has_read_since_are_those_of_the_state(
     assert len(n_quick) == 3
 
 
+def test_a_body_that_is_skipped_since_the_state_takes_part_again_at_once():
+    ball = mover((0, 0), (1, 1), (20, 0))
+    space = ec.install()
+    esper.process(DT)
+    state = space.save_state()
+    esper.component_for_entity(ball, ec.Position).y = math.nan
+    esper.process(DT)
+    assert space.query_point((1, 0)) == []
+
+    space.restore(state)
+
+    assert space.query_point((1, 0)) == [ball]
+    space.check()
+    esper.process(DT)
+    assert position(ball) == (2, 0)
+
+
 def test_growth_that_was_removed_since_the_last_step_is_saved_again_after_a_restore(elsewhere):
     body = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Growth(-0.0, 2))
     space = ec.install()

@@ -345,6 +345,21 @@ def test_restoring_is_no_teleport_and_a_teleport_before_it_stays_one():
     assert space.contacts(floor)
 
 
+def test_a_fixed_body_that_has_been_moved_unnoticed_is_read_after_restoring():
+    wall = box((10, 0), (1, 1), ec.Fixed())
+    space = ec.install()
+    esper.process(1.0)
+    esper.component_for_entity(wall, ec.Position).x = 20
+    esper.process(1.0)
+    assert space.query_point((10, 0)) == [wall]  # nobody has told
+
+    space.restore(space.snapshot())
+    esper.process(1.0)
+
+    assert space.query_point((10, 0)) == []
+    assert space.query_point((20, 0)) == [wall]
+
+
 def test_a_teleport_of_what_does_not_move_stays_one():
     # Its numbers are the same before and after the step: nothing is written.
     _, floor, space = resting()

@@ -267,6 +267,28 @@ def test_snapshot_in_the_middle_neither_repeats_nor_loses_the_report(role, kind,
 
 
 @pytest.mark.usefixtures("quiet")
+def test_neighbours_with_wrong_numbers_are_all_skipped_until_they_are_right():
+    places = 0, 10, 20
+    sea = [box((x, 0), (2, 2), ec.Sensor(), Zone()) for x in places]
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in places]
+    space = ec.install()
+    for part in sea:
+        of(part, Zone).drag = math.nan
+
+    for _ in range(3):
+        esper.process(DT)
+        space.check()
+        assert [space.query_point((x, 0)) for x in places] == [[crate] for crate in crates]
+        assert not space.contacts()
+
+    for part in sea:
+        of(part, Zone).drag = 1.0
+    esper.process(DT)
+    assert [space.query_point((x, 1.5)) for x in places] == [[part] for part in sea]
+    assert len(space.contacts()) == 3
+
+
+@pytest.mark.usefixtures("quiet")
 def test_wrong_number_is_reported_once_while_steps_of_no_time_are_taken():
     level = Level()
     of(level.hero, Character).walk = math.nan
