@@ -90,6 +90,26 @@ def test_a_piston_presses_no_crate_into_a_wall_although_it_passes_through_them(
     assert {hit.solids for hit in crushed} == {(wall, piston)}
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("n", [1, 2])
+def test_crates_between_a_wall_and_one_that_grows_are_crushed_once_by_both(n, is_first):
+    #  +----+---+---+-----+
+    #  |wall| > | > |grows|    It presses them against the wall behind them.
+    #  +----+---+---+-----+
+    wall = box((-2, 0), (1, 3)) if is_first else None
+    crates = [mover((2 * k, 0), (1, 1), (1, 0), ec.Slide()) for k in range(n)]
+    grows = box((2 * n, 0), (1, 3), ec.Growth(0.25, 0))
+    wall = wall or box((-2, 0), (1, 3))
+    space = ec.install()
+
+    esper.process(1e-6)
+
+    (crushed,) = (hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED)
+    assert {crushed.first, crushed.second} == {crates[-1], grows}
+    assert crushed.solids == tuple(sorted((wall, grows)))
+    assert space.stats.resolutions <= 4
+
+
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Deflect])
 @pytest.mark.parametrize("n", [1, 3])
 def test_a_lift_presses_no_stack_of_crates_into_a_ceiling(n, response):
