@@ -290,6 +290,33 @@ def test_a_wall_without_room_gives_up_so_many_faces_and_names_the_solids(kind, n
     assert space.stats.resolutions <= 2 * len(boxes)
 
 
+def test_boxes_that_grow_between_a_wall_and_heavy_ones_push_these_and_a_fast_one_goes_on():
+    #  +----+---+---+---+        Each face of box 1 grows at 1/4, and those of 2 and 4 at 1/2.
+    #  |wall| 0 | 1 | 2 +---+    Box 1 is stopped by the wall, so its centre goes at 1/4.  Box 2
+    #  +----+---+---+---+ 5 |    goes at 1, faster by what both faces grow, and box 5 by 1/2
+    #      |wall| 3 | 4 |   |    more.  Box 4 goes at 1 by itself and leaves box 3 at the wall.
+    #      +----+---+---+---+
+    boxes = [
+        Box(1.0, 1.5, 0.0, 1.0, None, 0),
+        Box(2.0, 1.5, -1.0, 1000.0, None, 0, 0.25),
+        Box(3.0, 1.5, 0.0, 1000.0, None, 0, 0.5),
+        Box(2.0, 0.5, 0.0, 1.0, None, 0),
+        Box(3.0, 0.5, 1.0, 1000.0, None, 0, 0.5),
+        Box(4.0, 0.75, 0.0, 1000.0, None, 0),
+        Box(0.0, 1.5, 0.0, 1.0, "locked", 0),
+        Box(1.0, 0.5, 0.0, 1.0, "locked", 0),
+    ]
+    space = ec.install()
+
+    for order in range(8), range(7, -1, -1), (6, 7, 0, 3, 1, 4, 2, 5):
+        for turn in TURNS.values():
+            after = velocities_after(boxes, order, turn)
+
+            speeds = 0.0, 0.25, 1.0, 0.0, 1.0, 1.5, 0.0, 0.0
+            assert after == [pytest.approx(turn(speed, 0.0), abs=1e-12) for speed in speeds]
+            assert space.stats.crushed == space.stats.held == 0
+
+
 @pytest.mark.parametrize("kind", ["masses", "tied speeds", "ranks"])
 def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind, volume):
     space = ec.install(gravity=(0, -10))
