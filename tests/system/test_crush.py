@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character
-from tests.scenes import SLOP, box, gaps, in_a_world, mover, position
+from tests.scenes import SLOP, box, gaps, in_a_world, mover, position, velocity
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -108,6 +108,24 @@ def test_crates_between_a_wall_and_one_that_grows_are_crushed_once_by_both(n, is
     assert {crushed.first, crushed.second} == {crates[-1], grows}
     assert crushed.solids == tuple(sorted((wall, grows)))
     assert space.stats.resolutions <= 4
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_crate_that_is_crushed_goes_on_as_before_and_its_impulses_tell_that(side):
+    #  +----+-----+-------+
+    #  |wall|-> 1 |-2 <-  |     The piston gives the crate -3.  The wall is in the way and gives it
+    #  +----+-----+-------+     3, as the piston is given up.
+    wall = box((-2 * side, 0), (1, 1))
+    crate = mover((0, 0), (1, 1), (side, 0), ec.Slide())
+    piston = mover((2 * side, 0), (1, 1), (-2 * side, 0))
+    space = ec.install()
+
+    esper.process(1e-6)
+
+    pushes = {hit.other(crate): hit.impulse_on(crate) for hit in space.collisions if hit.impulse}
+    assert pushes == {piston: (-3 * side, 0), wall: (3 * side, 0)}
+    assert velocity(crate) == (side, 0)
+    assert space.stats.crushed == 1
 
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Deflect])
