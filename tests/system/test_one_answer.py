@@ -317,6 +317,33 @@ def test_boxes_that_grow_between_a_wall_and_heavy_ones_push_these_and_a_fast_one
             assert space.stats.crushed == space.stats.held == 0
 
 
+def test_a_ring_of_boxes_that_grow_without_a_wall_opens_where_it_does_not_press():
+    #       +---+            Both faces of 2 and of 4 grow at 1/2.  So 2 goes 1/2 faster than 0 and
+    #   +---+ 3 +---+---+    1, 4 goes 1 faster than 2, 5 goes 1/2 faster than 4, and 3 goes 1/2
+    #   | 1 +---+ 4 | 5 |    slower than 4: it leaves 1.  All share the momentum before, which is 2.
+    #   +---+ 2 +---+---+
+    #   | 0 +---+
+    #   +---+
+    boxes = [
+        Box(0.0, 0.25, 0.0, 1.0, None, 0),
+        Box(0.0, 1.25, 0.0, 1.0, None, 0),
+        Box(1.0, 1.0, 0.0, 1.0, None, 0, 0.5),
+        Box(1.0, 2.0, 1.0, 1.0, None, 0),
+        Box(2.0, 1.5, 1.0, 1.0, None, 0, 0.5),
+        Box(3.0, 1.5, 0.0, 1000.0, None, 0),
+    ]
+    space = ec.install()
+
+    for order in range(6), range(5, -1, -1):
+        for turn in TURNS.values():
+            after = velocities_after(boxes, order, turn)
+
+            faster = 0.0, 0.0, 0.5, 1.0, 1.5, 2.0  # than box 0
+            least = (2.0 - 3.0 - 1000.0 * 2.0) / 1005.0
+            assert after == [pytest.approx(turn(least + v, 0.0), abs=1e-12) for v in faster]
+            assert space.stats.crushed == space.stats.held == 0
+
+
 @pytest.mark.parametrize("kind", ["masses", "tied speeds", "ranks"])
 def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind, volume):
     space = ec.install(gravity=(0, -10))
