@@ -249,6 +249,9 @@ class Oracle:
         least, most = least - self.slops * SLOP * largest, most + self.slops * SLOP * largest
         stays = self.stays & ((old_low >= least) & (old_high <= most)).all(axis=1)
         stays[crushed] = False
+        array = self.space.collision_array
+        array = array[array["outcome"] == ec.Outcome.CRUSHED]  # such a body may pass what it is in
+        stays &= ~np.isin(self.entities, np.concatenate([array["first"], array["second"]]))
         assert (low[stays] >= least).all(), "somebody is outside"
         assert (high[stays] <= most).all(), "somebody is outside"
 

@@ -402,9 +402,8 @@ class Clusters(SharedMotion):
 
         The velocity is the path's: the velocity of this instant plus the kick.
         """
-        if self.bodies.controls.locks(i, k):
-            return
         root: cython.Py_ssize_t = self.lasting_root(i, k)
+
         if root == 0:
             self.turn_freely(i, k, velocity)
             return

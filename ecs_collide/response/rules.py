@@ -24,8 +24,8 @@ The velocity along the surface follows the rule of each dynamic body:
 `Deflect`, `Slide`         keep the velocity along the surface
 `Push`                     if e = 0, all speed goes along the surface, in the
                            direction the body already had there
-`Stop`                     takes the partner's velocity along the surface (two
-                           bodies that both stop take their mean by mass)
+`Stop`                     takes the partner's velocity along the surface (bodies
+                           that all stop take their mean by mass)
 =========================  ====================================================
 
 `Friction` follows, for bodies that deflect or slide.  Its momentum along the

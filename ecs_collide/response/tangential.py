@@ -11,8 +11,10 @@ and before friction:
 - Bodies that have met each other at the instant form a *group*.  It goes as far towards these
   velocities as its kinetic energy before the instant allows.
 
-A body does not turn along an axis on which it has met something at the instant.
-Velocities here are at the instant; the paths of falling bodies get the kick in addition.
+A body does not turn along an axis on which an impact of the instant has changed it, and a contact
+whose bodies part turns nobody, unless they bounce.
+Velocities here are at the instant; the paths of falling bodies get in addition what gravity does
+to the end of the step, the kick.
 """
 
 from __future__ import annotations
@@ -32,9 +34,10 @@ from ecs_collide.response.product_sum import ProductSum
 
 EPSILON = 2.0**-52
 ENERGY_ROUNDING = 2.0**-46  # part of an energy, more than its rounding error
+CHANGE_ROUNDING = 2.0**-44  # part of a velocity, more than its rounding error
 
-# Which velocities along a surface count, the highest alone: those of the bodies themselves, those
-# that contacts ask for, those of bodies that cannot turn.
+# Kinds of velocities along a surface, of which only the highest counts: those of the bodies
+# themselves, those that contacts ask for, those of bodies that cannot turn.
 OWN = 0
 ASKED = 1
 FIXED = 2
@@ -66,21 +69,24 @@ class Turned:
     next: cython.int
     last: cython.int
     glue: cython.int  # another one of the bodies with `Stop` that are one, or itself
-    # bits of the axes on which it has met something, on which it has bounced, and on which
-    # `before` is known
-    met: cython.schar
+    # bits of the axes on which an impact of the instant has changed it, on which it has bounced, and
+    # on which `before` is known
+    hit: cython.schar
     bounced: cython.schar
     noted: cython.schar
     # at the root of a group: whether it meets a wall, and the widths of all walls
     has_wall: cython.schar
     wall: cython.double
-    # whether others may have its energy, because it was in a cluster before
+    # whether it was in a cluster before, whose other bodies may have got what it has lost
     was_pushed: cython.schar
     is_asked: cython.schar  # whether a contact turns it
-    turns: cython.schar  # at the root of a group: whether a member is to get another velocity
+    # at the root of a group: whether a member is to get another velocity, and the part of the way
+    # that the energy allows, or -1
+    turns: cython.schar
+    part: cython.double
     is_beside_wall: cython.schar  # whether it has `Stop`, and meets what does not give way
-    # on one axis, of the bodies that are one: of the velocities that count, which are those of the
-    # highest order, the sum by weight, the sum of the weights, the least and the greatest
+    # for the bodies that are one, on one axis: the highest kind of velocity so far, and of these
+    # velocities the sum by weight, the sum of the weights, the least and the greatest
     order: cython.schar
     sum: cython.double
     weight: cython.double
@@ -113,7 +119,7 @@ class TangentialResponse:
     before: cython.double[:, ::1]
     after: cython.double[:, ::1]
     wanted: cython.double[:, ::1]
-    earlier: cython.double[:, ::1]  # that of the first two which has the energy that counts
+    earlier: cython.double[:, ::1]  # `before`, or `after` if losses do not count
     # (n_turned + 1 or more, dim): at the root of a group, the frame in which its energy counts: the
     # mean velocity of the walls that it meets, by width, or that of the world
     frame: cython.double[:, ::1]
@@ -193,7 +199,6 @@ class TangentialResponse:
         self, at: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
     ) -> cython.void:
         """Note the velocity of a body on an axis on which it is about to change."""
-        self.turned[at].met |= 1 << axis
         self.turned[at].noted |= 1 << axis
         self.before[at, axis] = velocity
         self.turned[at].was_pushed |= self.clusters.is_merged(self.turned[at].row, axis)
@@ -223,7 +228,7 @@ class TangentialResponse:
         self.n_turned = at
         self.place_of[i] = at
         self.turned[at].row = i
-        self.turned[at].met = self.turned[at].bounced = 0
+        self.turned[at].hit = self.turned[at].bounced = 0
         self.turned[at].is_asked = self.turned[at].turns = False
         self._isolate(at)
         return at
@@ -258,8 +263,16 @@ class TangentialResponse:
             at = self.turned[at].glue
         return at
 
+    def leave(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body keep a velocity that the game has given it, to the end of the instant."""
+        at: cython.Py_ssize_t = self._place(i)
+
+        if at:
+            self.turned[at].hit = (1 << self.bodies.dim) - 1
+            self.turned[at].was_pushed = True
+
     def turns(self, n: cython.int) -> cython.bint:
-        """Return whether a body of the impact may have a rule."""
+        """Return whether a body of the impact has `Stop` or `Push`, and may change."""
         i: cython.Py_ssize_t = self.impact.rows[n]
 
         return self.impact.is_dynamic[n] and self.bodies.response[i] >= ResponseCode.PUSH
@@ -300,6 +313,7 @@ class TangentialResponse:
             return
         for c in range(self.n):
             self._take(c)
+            self._drop_if_parted(c)
             for n in range(2):
                 if self._response(c, n):
                     self._list(self.place_of[self.impact.rows[n]])
@@ -307,14 +321,41 @@ class TangentialResponse:
             self._meet(c)
         for axis in range(self.bodies.dim):
             self._ask(axis)
+        # First all parts: to turn one body of a lasting cluster changes the velocity of the others.
         for n in range(self.n_asked):
             root: cython.Py_ssize_t = self._root(self.asked[n])
+            if self.turned[root].turns and self.turned[root].part < 0.0:
+                self.turned[root].part = self._find_part(root)
+        for n in range(self.n_asked):
+            root = self._root(self.asked[n])
             if self.turned[root].turns:
                 self._turn(root)
         for n in range(self.n_asked):
             self._hold(self.asked[n])
             self.turned[self.asked[n]].is_asked = False
         self.n = self.n_asked = 0
+
+    def _drop_if_parted(self, c: cython.Py_ssize_t) -> cython.void:
+        """Drop a contact whose bodies part without a bounce: another one has pushed them apart."""
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        apart: cython.double = m.velocity_after(0, m.axis) - m.velocity_after(1, m.axis)
+
+        apart *= m.sign
+        apart -= self.bodies.growth_of(i, m.axis) + self.bodies.growth_of(j, m.axis)
+        if (
+            apart > self.clusters.rounding_of_faces(i, j, m.axis)
+            and not self._bounces(i, m.axis)
+            and not self._bounces(j, m.axis)
+        ):
+            self.contacts[c].turns = 0
+
+    def _bounces(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
+        """Return whether a body has bounced on an axis at this instant."""
+        at: cython.Py_ssize_t = self._place(i)
+
+        return at != 0 and ((self.turned[at].bounced >> axis) & 1) != 0
 
     def _list(self, at: cython.Py_ssize_t) -> cython.void:
         """List a body that a contact turns, once."""
@@ -323,10 +364,10 @@ class TangentialResponse:
         if not self.turned[at].is_asked:
             self.turned[at].is_asked = True
             self.turned[at].is_beside_wall = False
-            self.turned[at].glue = at
             self.asked[self.n_asked] = at
             self.n_asked += 1
             self._note_after(at)
+        self.turned[root].part = -1.0
         self.turned[root].has_wall = False
         self.turned[root].wall = 0.0
         for axis in range(self.bodies.dim):
@@ -341,6 +382,9 @@ class TangentialResponse:
             self.after[at, axis] = self.wanted[at, axis] = velocity
             if not (self.turned[at].noted >> axis) & 1:
                 self.before[at, axis] = velocity
+            change: cython.double = abs(velocity - self.before[at, axis])
+            if change > CHANGE_ROUNDING * (abs(velocity) + abs(self.before[at, axis])):
+                self.turned[at].hit |= 1 << axis
 
     def _take(self, c: cython.Py_ssize_t) -> cython.void:
         """Make contact `c` the current impact."""
@@ -363,10 +407,7 @@ class TangentialResponse:
             self.contacts[c].pair, m.axis, self.step.now, self.bodies
         )
         self.contacts[c].stretch = self._stretch()
-        if self._are_one(c):
-            one: cython.Py_ssize_t = self._one(self.place_of[m.rows[0]])
-            self.turned[self._one(self.place_of[m.rows[1]])].glue = one
-        if m.slides(0) != m.slides(1):
+        if self.contacts[c].turns and m.slides(0) != m.slides(1):
             n: cython.int = 0 if m.slides(0) else 1
             at: cython.Py_ssize_t = self.place_of[m.rows[n]]
             self.turned[at].is_beside_wall |= self._response(c, n) == ResponseCode.STOP
@@ -393,9 +434,10 @@ class TangentialResponse:
         )
 
     def _coming(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return the velocity with which a body of the current impact has met the other one.
+        """Return the velocity with which a body of the current impact has come.
 
-        Along the surface it is what other contacts have left of it.
+        On the axis of the contact it is that before the normal parts, along the surface that after
+        those of other contacts.
         """
         at: cython.Py_ssize_t = self._place(self.impact.rows[n])
 
@@ -422,8 +464,16 @@ class TangentialResponse:
 
     def _ask(self, axis: cython.int) -> cython.void:
         """Find the velocities by the rules on an axis."""
+        m: ImpactState = self.impact
+
         for n in range(self.n_asked):
             self.turned[self.asked[n]].order = -1
+            self.turned[self.asked[n]].glue = self.asked[n]
+        for c in range(self.n):
+            if self.contacts[c].axis != axis and self._are_one(c):
+                self._take(c)
+                one: cython.Py_ssize_t = self._one(self.place_of[m.rows[0]])
+                self.turned[self._one(self.place_of[m.rows[1]])].glue = one
         for c in range(self.n):
             if self.contacts[c].axis != axis:
                 self._take(c)
@@ -482,12 +532,16 @@ class TangentialResponse:
 
     def _is_fixed(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
         """Return whether a body does not turn on an axis."""
-        return ((self.turned[at].met >> axis) & 1) != 0 or self.bodies.controls.locks(
-            self.turned[at].row, axis
+        i: cython.Py_ssize_t = self.turned[at].row
+
+        return (
+            ((self.turned[at].hit >> axis) & 1) != 0
+            or self.bodies.controls.locks(i, axis)
+            or self.bodies.on_hold[i] != 0
         )
 
     def _mean_of(self, one: cython.Py_ssize_t) -> cython.double:
-        """Return the mean of the velocities that count; one without a width counts if all are."""
+        """Return the mean of the velocities that count; without any weight the middle of them."""
         least: cython.double = self.turned[one].least
         greatest: cython.double = self.turned[one].greatest
 
@@ -497,16 +551,22 @@ class TangentialResponse:
 
     # -- as far as the energy allows --
 
-    def _turn(self, root: cython.Py_ssize_t) -> cython.void:
-        """Turn the bodies of a group as far as its kinetic energy does not rise."""
-        at: cython.Py_ssize_t = root
+    def _find_part(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the part of the turn of a group by which its kinetic energy does not rise."""
         part: cython.double = self._part_to_turn(root)
         less: cython.double = EPSILON
 
-        self.turned[root].turns = False
         while part > 0.0 and self._gains_energy(root, part):
             part = part * (1.0 - less) if less < 1.0 else 0.0  # rounding has added energy
             less *= 4.0
+        return part
+
+    def _turn(self, root: cython.Py_ssize_t) -> cython.void:
+        """Turn the bodies of a group."""
+        at: cython.Py_ssize_t = root
+        part: cython.double = self.turned[root].part
+
+        self.turned[root].turns = False
         while at:
             for axis in range(self.bodies.dim):
                 if self.wanted[at, axis] != self.after[at, axis]:
@@ -537,7 +597,7 @@ class TangentialResponse:
         c.change_along(i, axis, velocity + c.kick_of(i, axis))
 
     def _hold(self, at: cython.Py_ssize_t) -> cython.void:
-        """Hold a body against gravity that has the velocity of a wall at its side."""
+        """Keep gravity from a body that has taken the velocity of a wall beside it."""
         i: cython.Py_ssize_t = self.turned[at].row
 
         if not self.turned[at].is_beside_wall:

@@ -515,6 +515,8 @@ class ImpactLoop:
         rides: cython.bint = self.bodies.rare.any_carrier
         waits: cython.int = 0
 
+        self.sleeping.wake_met(i)
+        self.sleeping.wake_met(j)
         self.solver.impact.take(p)
         self.carriers.catch_up(i, j)
         if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
@@ -542,7 +544,7 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     def _turn_if_last(self) -> cython.void:
-        """Turn the bodies that wait for it, if no other impact is due now, nor will be."""
+        """Turn bodies at once if nothing else is due at this instant; else `_sweep_again` does it."""
         while self.tangential.n and not self.bounces.any_due():
             if not self._settle():
                 self.tangential.apply()
@@ -1134,6 +1136,7 @@ class ImpactLoop:
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
+        self.tangential.leave(i)
         self.clusters.end_drift(i, k)
         if self.bodies.on_hold[i]:
             self.bodies.leave_with(i, k, value)

@@ -282,7 +282,7 @@ class Simulator:
     turning : the contacts of this instant that have not turned their bodies yet
     turned_in : the last instant in which a pair was one of them
     unturned : for each (body, axis) that was pushed since the body has turned, its velocity before
-    pressed : each (body, axis) that was pushed in this instant
+    pressed : each (body, axis) that an impact of this instant has changed
     rebounded : those of them that a restitution has turned
     driven : those bodies that were in groups before
     met : who has met each other in this instant, since they have turned
@@ -1709,7 +1709,6 @@ class Simulator:
     def _note_push(self, axis: int, restitution: Fraction) -> None:
         """Note the velocities of those whom a resolution is about to change on an axis."""
         for n in self.yielding:
-            self.pressed.add((n, axis))
             if (n, axis) not in self.unturned:
                 self.unturned[n, axis] = self.final(n, axis)
                 if len(getattr(self.clusters[axis].get(n), "members", ())) > 1:
@@ -1735,6 +1734,8 @@ class Simulator:
         """Turn the bodies of the contacts of this instant; return whether there were any."""
         if not self.turning:
             return False
+        self.turning = [c for c in self.turning if not self._part_without_bounce(c)]
+        self.pressed |= {key for key, v in self.unturned.items() if self.final(*key) != v}
         before, finals = self._copy_velocities(), self._copy_finals()
         groups: list[set[int]] = []
         for few in self.met:
@@ -1745,14 +1746,13 @@ class Simulator:
         for k in range(self.dim):
             for n, velocity in self._asked(k, after).items():
                 wanted[n][k] = velocity
-        for group in groups:
-            if any(wanted[n] != after[n] for n in group):
-                self._turn_group(group, after, wanted)
-                # What the group has lost is spent.
-                self.met = [few for few in self.met if few.isdisjoint(group)]
-                self.driven -= group
-                for n, k in [key for key in self.unturned if key[0] in group]:
-                    del self.unturned[n, k]
+        groups = [group for group in groups if any(wanted[n] != after[n] for n in group)]
+        parts = [
+            self._part_to_turn(group, after, wanted, self._frame_of(group, after))
+            for group in groups
+        ]
+        for group, part in zip(groups, parts, strict=True):
+            self._turn_group(group, part, after, wanted)
         self.turning.clear()
         if self.watch:
             seen = before, self._copy_velocities(), finals, self._copy_finals()
@@ -1775,7 +1775,7 @@ class Simulator:
         """Return the velocities on an axis that the contacts of this instant ask for."""
         ones = {n: {n} for n in after}
         for c in self.turning:
-            if list(c.rules.values()) == ["stop", "stop"]:
+            if c.axis != k and list(c.rules.values()) == ["stop", "stop"]:
                 both = ones[c.rows[0]] | ones[c.rows[1]]
                 ones.update(dict.fromkeys(both, both))
         asked: dict[int, list[tuple[Fraction, Fraction]]] = {n: [] for n in after}
@@ -1803,8 +1803,15 @@ class Simulator:
                 found[n] = sum(self.bodies[m].mass * after[m][k] for m in one) / mass
         return found
 
+    def _part_without_bounce(self, c: Turning) -> bool:
+        """Return whether another contact has pushed the bodies of one apart."""
+        one, two = c.rows
+        apart = c.sign * (self.final(one, c.axis) - self.final(two, c.axis))
+        apart -= self.growth[one][c.axis] + self.growth[two][c.axis]
+        return apart > 0 and not {(n, c.axis) for n in c.rows} & self.rebounded
+
     def _may_turn(self, n: int, k: int) -> bool:
-        """Return whether a body has met nothing on an axis at this instant, nor is locked."""
+        """Return whether a body may turn on an axis, because no impact has changed it there."""
         return (n, k) not in self.pressed and k not in self.bodies[n].locked
 
     def _wanted(self, c: Turning, n: int, k: int) -> Fraction | None:
@@ -1824,10 +1831,8 @@ class Simulator:
             return None
         return partner + relative[k] * root(sum(r**2 for r in relative) / slide)
 
-    def _turn_group(
-        self, group: set[int], after: dict[int, list[Fraction]], wanted: dict[int, list[Fraction]]
-    ) -> None:
-        """Turn the bodies of a group as far as its energy allows, in the frame of its walls."""
+    def _frame_of(self, group: set[int], after: dict[int, list[Fraction]]) -> list[Fraction]:
+        """Return the mean velocity of the walls that a group meets, by width."""
         walls = [
             (prod(self.edges(c)), n, c.axis) for c in self.turning
             if len(c.walls) == 1 and not group.isdisjoint(c.rules) for n in c.walls
@@ -1837,13 +1842,26 @@ class Simulator:
         for width, n, axis in walls if widths else walls[:1]:
             share = width / widths if widths else 1
             for k in range(self.dim):
-                velocity = self._before(n, k) if k == axis else self.final(n, k)
-                frame[k] += share * velocity
-        part = self._part_to_turn(group, after, wanted, frame)
+                now = after[n][k] if n in after else self.final(n, k)
+                frame[k] += share * (self.unturned.get((n, k), now) if k == axis else now)
+        return frame
+
+    def _turn_group(
+        self,
+        group: set[int],
+        part: Fraction,
+        after: dict[int, list[Fraction]],
+        wanted: dict[int, list[Fraction]],
+    ) -> None:
+        """Turn the bodies of a group by a part of the way; what it has lost is spent."""
         for n in group:
             for k in range(self.dim):
                 if wanted[n][k] != after[n][k]:
                     self.change_along(n, k, after[n][k] + part * (wanted[n][k] - after[n][k]))
+        self.met = [few for few in self.met if few.isdisjoint(group)]
+        self.driven -= group
+        for n, k in [key for key in self.unturned if key[0] in group]:
+            del self.unturned[n, k]
 
     def _part_to_turn(
         self,
@@ -1862,7 +1880,7 @@ class Simulator:
             for k in range(self.dim):
                 now = after[n][k] - frame[k]
                 way = wanted[n][k] - after[n][k]
-                energy += mass * (self._before(n, k) - frame[k]) ** 2
+                energy += mass * (self.unturned.get((n, k), after[n][k]) - frame[k]) ** 2
                 gain += mass * now**2
                 square += mass * way**2
                 slope += mass * now * way

@@ -897,7 +897,7 @@ FAULTS = {
         "return relative[k] *",
     ),
     "two that stop take each other's": (
-        'if list(c.rules.values()) == ["stop", "stop"]:',
+        'if c.axis != k and list(c.rules.values()) == ["stop", "stop"]:',
         "if False:",
     ),
     "what stops at two floors takes the velocity of one": (
@@ -913,8 +913,8 @@ FAULTS = {
         "pass\n\n",
     ),
     "a turn is paid twice": (
-        "                    del self.unturned[n, k]",
-        "                    pass",
+        "            del self.unturned[n, k]\n",
+        "            pass\n",
     ),
     "what yields to nobody is turned": (
         "share = Fraction(1 if i in self.yielding else 0)",

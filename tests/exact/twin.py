@@ -385,6 +385,8 @@ class Follower(Simulator):
         else:  # one instant, to the library: its groups have not ended
             self.now = max(self.now, earliest.time)
         self.hit_time = hit.time
+        if pair in self.late:  # the library has looked at all pairs
+            self.late.clear()
         self._compare_bodies(hit, bound)
         del self.queue[pair]
         if self.crosses(pair):
@@ -426,8 +428,9 @@ class Follower(Simulator):
         impact = self.queue.get(pair) or self._across(pair, _side_of(hit.normal)[0], 1)
         return (
             impact is not None
-            and not impact.overlaps
+            and impact.overlaps == (hit.kind is ec.SweepKind.OVERLAP)
             and not impact.corner
+            and pair not in self.late
             and float(impact.time - self.now) <= self.bound(pair, impact)
         )
 

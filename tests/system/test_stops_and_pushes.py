@@ -39,7 +39,7 @@ class Scene:
         """Add a box to the drawing."""
         self.drawn.append((name, place, half, speed, parts))
 
-    def step(self, system=None):
+    def step(self, system=None, dt=DT):
         """Create all boxes, and take a step, with a response system of the game if there is one."""
         for name, place, half, speed, parts in self.drawn[:: -1 if self.backwards else 1]:
             wide = [abs(v) for v in self.vector(*half, 1.0)]
@@ -50,7 +50,7 @@ class Scene:
         space = ec.install(dim=self.dim)
         if system is not None:
             esper.add_processor(system(space), priority=115)
-        esper.process(DT)
+        esper.process(dt)
         return space
 
     def speed(self, name):
@@ -188,3 +188,49 @@ def test_a_snapshot_between_two_steps_changes_nothing(way):
         return [scene.speed(name) for name in scene.ids]
 
     assert play(True) == play(False)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_who_flies_ahead_of_what_another_has_stopped_is_not_stopped(way, mirror, backwards):
+    scene = Scene(way, mirror, backwards)
+    scene.add("runner", (0, -3), (2, 1), (0, 16), ec.Stop())
+    scene.add("ahead", (2, 0), (1, 1), (0, 8), ec.Stop())
+    scene.add("against", (-2, 3), (1, 1), (0, -16), ec.Stop())
+
+    scene.step(dt=1 / 4)
+
+    speeds = [scene.speed(name) for name in ("runner", "ahead", "against")]
+    assert speeds == [(0, 0), (0, 8), (0, 0)]
+
+
+def test_who_is_left_behind_turns_the_same_from_both_sides(way):
+    def turned(mirror):
+        esper.clear_database()
+        scene = Scene(way, mirror)
+        scene.add("low", (0, 2), (1, 1), (1, 2), ec.Stop())
+        scene.add("right", (1, 4), (1, 1), (-2, 1), ec.Push())
+        scene.add("left", (-1, 4), (1, 1), (0, -2), ec.Push())
+        scene.step()
+        return [scene.speed(name) for name in ("low", "right", "left")]
+
+    assert turned((-1, 1)) == turned((1, 1))
+
+
+@pytest.mark.parametrize("response", [ec.Stop, ec.Push])
+@pytest.mark.parametrize("tiles", [[(0, 8)], [(-4, 4), (4, 4)]], ids=["tile", "seam"])
+def test_a_velocity_that_the_game_sets_stays(response, tiles, way):
+    class Spins(ec.ResponseSystem):
+        def respond(self, impact):
+            impact.resolve()
+            speed = list(impact.velocity_second)
+            speed[way[0]] = 7
+            impact.velocity_second = speed
+
+    scene = Scene(way)
+    for number, (x, half) in enumerate(tiles):
+        scene.add(number, (x, 0), (half, 1), (0, 0))
+    scene.add("ball", (0, 2), (1, 1), (3, -64), response())
+
+    scene.step(Spins)
+
+    assert scene.speed("ball") == (7, 0)
