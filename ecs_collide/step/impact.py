@@ -111,6 +111,8 @@ class Impact(BodyPair):
     def resolve(self, response: object = None) -> None:
         """Resolve the impact now; the velocities then have their values after the resolution.
 
+        Friction follows at the end of the instant, and so do `Stop` and `Push` along the surface of
+        a body that meets several others at once.
         They may still be changed, for example by a paddle that adds its own twist to a bounce.
         The impact is not offered to any further response system.
 
