@@ -53,7 +53,7 @@ class Turning:
     sign: cython.schar
     changes: cython.schar  # which bodies the impact may change: 1, 2, 3 for both
     turns: cython.schar  # which bodies follow their rule, in the same way
-    response: cython.schar  # of the two: 8 times that of the second, and that of the first
+    response: cython.schar  # that of the first body, plus 8 times that of the second
     width: cython.double
     stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
 
@@ -169,17 +169,13 @@ class TangentialResponse:
     def note(self, restitution: cython.double) -> cython.void:
         """Note the velocities along the normal of the bodies that an impact is about to change."""
         m: ImpactState = self.impact
-        bit: cython.int = 1 << m.axis
 
         for n in range(2):
-            if not m.is_dynamic[n]:
-                continue
-            i: cython.Py_ssize_t = m.rows[n]
-            at: cython.Py_ssize_t = self._make(i)
-            if not self.turned[at].noted & bit:
+            if m.is_dynamic[n]:
+                at: cython.Py_ssize_t = self._make(m.rows[n])
                 self._note(at, m.axis, m.before[n][m.axis])
-            if restitution > 0.0:
-                self.turned[at].bounced |= bit
+                if restitution > 0.0:
+                    self.turned[at].bounced |= 1 << m.axis
         self.join_groups()
 
     def note_slope(self) -> cython.void:
@@ -187,24 +183,23 @@ class TangentialResponse:
         m: ImpactState = self.impact
 
         for n in range(2):
-            if not m.is_dynamic[n]:
-                continue
-            at: cython.Py_ssize_t = self._make(m.rows[n])
-            for axis in range(self.bodies.dim):
-                if not (self.turned[at].noted >> axis) & 1:
+            if m.is_dynamic[n]:
+                at: cython.Py_ssize_t = self._make(m.rows[n])
+                for axis in range(self.bodies.dim):
                     self._note(at, axis, m.velocity_after(n, axis))
         self.join_groups()
 
     def _note(
         self, at: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Note the velocity of a body on an axis on which it is about to change."""
-        self.turned[at].noted |= 1 << axis
-        self.before[at, axis] = velocity
-        self.turned[at].was_pushed |= self.clusters.is_merged(self.turned[at].row, axis)
+        """Note the velocity of a body on an axis on which it is about to change, unless it is known."""
+        if not (self.turned[at].noted >> axis) & 1:
+            self.turned[at].noted |= 1 << axis
+            self.before[at, axis] = velocity
+            self.turned[at].was_pushed |= self.clusters.is_merged(self.turned[at].row, axis)
 
     def join_groups(self) -> cython.void:
-        """Make one group of those of the two bodies of the impact, if it may change both."""
+        """Unite the groups of the two bodies of the impact, if it may change both."""
         m: ImpactState = self.impact
 
         if m.is_dynamic[0] and m.is_dynamic[1]:
@@ -248,7 +243,7 @@ class TangentialResponse:
         return at
 
     def _unite(self, at: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Make one group of those of two bodies."""
+        """Unite the groups of two bodies."""
         at = self._root(at)
         other = self._root(other)
         if at != other:
@@ -308,9 +303,7 @@ class TangentialResponse:
     # -- what the contacts ask for --
 
     def apply(self) -> cython.void:
-        """Turn the bodies of all contacts of the instant so far."""
-        if self.n == 0:
-            return
+        """Turn the bodies of all contacts that wait for it."""
         for c in range(self.n):
             self._take(c)
             self._drop_if_parted(c)

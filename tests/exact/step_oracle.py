@@ -399,6 +399,18 @@ def _check_pair(exact, event, start, before, after) -> None:
                 assert after[n][a] == mean
         elif body.is_dynamic and body.response in ("push", "stop"):
             _check_rule(exact, event, body, partner, start, after, along)
+    if all(exact.bodies[n].is_dynamic for n in (i, j)):
+        energy = [
+            sum(exact.bodies[n].mass * v**2 for n in (i, j) for v in speeds[n][: exact.dim])
+            for speeds in (start, after)
+        ]
+        dragged = any(start[n] != after[n] for n in exact.bodies if n not in (i, j))
+        resizes = any(any(exact.growth[n]) for n in (i, j))
+        walls = {start[n][k] for n, b in exact.bodies.items() if not b.is_dynamic} - {0}
+        driven = any(after[n][k] in walls for n in (i, j))
+        assert dragged or resizes or driven or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), (
+            "energy"
+        )
 
 
 def _check_rule(exact, event, body, partner, before, after, along) -> None:
