@@ -56,8 +56,8 @@ from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
-from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.met_contacts import MetContacts
 from ecs_collide.response.product_sum import error_of_product, error_of_sum
 from ecs_collide.response.solver import Solver
 
@@ -158,7 +158,7 @@ class Carriers:
     contacts: ContactsInStep
     clusters: Clusters
     impact: ImpactState
-    friction: CoulombFriction
+    met: MetContacts
     n_rows: cython.Py_ssize_t
     # whether the game moves the bodies; then the game also sets velocities along a face
     sweeps: Public[cython.bint]
@@ -194,7 +194,7 @@ class Carriers:
         self.contacts = contacts
         self.clusters = solver.clusters
         self.impact = solver.impact
-        self.friction = solver.friction
+        self.met = solver.met
         self.n_rows = 1
         self.now = RiderTable(bodies.dim)
         self.before = RiderTable(bodies.dim)
@@ -874,7 +874,7 @@ class Carriers:
 
         self._clear(self.before)
         while p >= 0:
-            if self.friction.has_met(p) and pairs.is_solid(p):
+            if self.met.has(p) and pairs.is_solid(p):
                 self._offer_pair(self.before, i, p, pairs.impact[p].axis, pairs.impact[p].sign)
             p = pairs.next_of(p, i)
         self.before.find_means()

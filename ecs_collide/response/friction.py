@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import ReadOnly, cython, struct
-from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
-from ecs_collide._kernel.constants import INF, ResponseCode
+from ecs_collide._kernel import cython, struct
+from ecs_collide._kernel.arrays import INT, grown, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -26,31 +26,9 @@ from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.met_contacts import MetContacts
 
 KEPT_ROUNDING = 2.0**-50
-
-# Why a contact waits for the end of the normal parts.
-LANDS = 1
-RUBS = 2
-
-
-@cython.inline
-@struct
-class Rubbing:
-    """A contact that may rub; its bodies are those of `ImpactState`."""
-
-    pair: cython.int
-    # the side on which they meet; that of the pair may have become another since then
-    axis: cython.schar
-    sign: cython.schar
-    friction: cython.double  # 0 or less if it does not rub
-    turns: cython.schar  # whether `Stop` or `Push` turns one of the bodies
-    width: cython.double
-    budget: cython.double  # the momentum that friction may pass on
-    # whether the normal part, and friction, may change each body: 1, 2, 3 for both
-    pressed: cython.schar
-    slides: cython.schar
-    rides: cython.schar  # whether one of the bodies may be a rider of the other
 
 
 @cython.inline
@@ -85,59 +63,40 @@ class CoulombFriction:
     pairs: PairTable
     clusters: Clusters
     impact: ImpactState
-    n: ReadOnly[cython.Py_ssize_t]  # number of contacts
-    any_rubs: ReadOnly[cython.bint]  # whether one of them rubs
-    any_lands: ReadOnly[cython.bint]  # whether a body may become a rider by one of them
+    met: MetContacts
     n_rubbed: cython.Py_ssize_t
-    contacts: cython.pointer[Rubbing]
     rubbed: cython.pointer[Rubbed]  # from 1
-    contact_memory: StructMemory
-    rubbed_memory: StructMemory
-    # (n_pairs or fewer,): the last instant in which a pair was added
-    added_in: cython.longlong[::1]
+    memory: StructMemory
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
     # (2,): of the parts of the two bodies on an axis; 0 for one that friction cannot change there
     inverse_mass: cython.double[2]
     share: cython.double[2]
     kept: cython.double  # the part of the kick that friction leaves to the last part
 
-    def __init__(self, step: Step, impact: ImpactState):
+    def __init__(self, step: Step, impact: ImpactState, met: MetContacts):
         self.step = step
         self.bodies = step.bodies
         self.pairs = step.pairs
         self.clusters = impact.clusters
         self.impact = impact
-        self.added_in = zeros(LONG, 1)
+        self.met = met
         self.place_of = zeros(INT, 1, self.bodies.dim)
-        self.contact_memory = StructMemory()
-        self.rubbed_memory = StructMemory()
-        self._grow_contacts(8)
+        self.memory = StructMemory()
         self._grow_rubbed(16)
-
-    def _grow_contacts(self, room: cython.Py_ssize_t) -> cython.void:
-        """Make room for more contacts."""
-        self.contacts = cython.cast(
-            cython.pointer(Rubbing), self.contact_memory.grow(cython.sizeof(Rubbing), room)
-        )
 
     def _grow_rubbed(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more bodies on an axis."""
         self.rubbed = cython.cast(
-            cython.pointer(Rubbed), self.rubbed_memory.grow(cython.sizeof(Rubbed), room)
+            cython.pointer(Rubbed), self.memory.grow(cython.sizeof(Rubbed), room)
         )
 
     # -- while the normal parts are resolved --
 
     def clear(self) -> cython.void:
-        """Forget the contacts, of an instant or of a step that was interrupted."""
+        """Forget the bodies, of an instant or of a step that was interrupted."""
         for n in range(1, self.n_rubbed + 1):
             self.place_of[self.rubbed[n].row, self.rubbed[n].axis] = 0
-        self.n = self.n_rubbed = 0
-        self.any_rubs = self.any_lands = False
-
-    def friction_of(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return the friction of a pair."""
-        return self.bodies.rare.friction_between(self.pairs.at[p].first, self.pairs.at[p].second)
+        self.n_rubbed = 0
 
     def note_velocities(self) -> cython.void:
         """Store the velocities along the normal before the first resolution of the instant."""
@@ -162,7 +121,7 @@ class CoulombFriction:
         if i >= self.place_of.shape[0]:
             self.place_of = grown(self.place_of, self.bodies.capacity)
         at = self.n_rubbed + 1
-        if at >= self.rubbed_memory.room:
+        if at >= self.memory.room:
             self._grow_rubbed(2 * at)
         self.n_rubbed = at
         self.place_of[i, k] = at
@@ -174,78 +133,6 @@ class CoulombFriction:
         self.rubbed[at].kick = 0.0
         return at
 
-    def add(
-        self,
-        p: cython.Py_ssize_t,
-        rides: cython.bint,
-        lands: cython.bint,
-        turns: cython.bint,
-    ) -> cython.int:
-        """Add the contact of the impact of pair `p`, once in an instant; return why it waits.
-
-        `rides` states that one of the bodies may be a rider of the other, `lands` that it may
-        become one, and `turns` that `Stop` or `Push` turns one, without friction.  Returns `RUBS` if
-        it rubs or turns, else `LANDS` if it lands, or 0.
-        One that does not rub bears its part of what presses on its side.
-        """
-        m: ImpactState = self.impact
-        at: cython.Py_ssize_t = self.n
-        b: Bodies = self.bodies
-        friction: cython.double = self.friction_of(p)
-
-        for n in range(2):
-            if m.is_dynamic[n] and (
-                b.response[m.rows[n]] == ResponseCode.STOP
-                or b.response[m.rows[n]] == ResponseCode.PUSH
-            ):
-                friction = 0.0
-        if p >= self.added_in.shape[0]:
-            self.added_in = grown(self.added_in, 2 * self.pairs.n)
-        if self.added_in[p] == self.clusters.instant:
-            # Rounding, or another friction, has made it meet again.
-            return RUBS if friction > 0.0 or turns else 0
-        self.added_in[p] = self.clusters.instant
-        if at >= self.contact_memory.room:
-            self._grow_contacts(2 * at)
-        self.n = at + 1
-        self.contacts[at].pair = p
-        self.contacts[at].axis = self.pairs.impact[p].axis
-        self.contacts[at].sign = self.pairs.impact[p].sign
-        self.contacts[at].friction = friction
-        self.contacts[at].turns = turns
-        self.contacts[at].rides = rides
-        self.contacts[at].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
-        self.contacts[at].slides = 0
-        for n in range(2):
-            if self._slides(n) and not b.controls.locks_all_but(m.rows[n], m.axis):
-                self.contacts[at].slides |= n + 1
-        self.any_rubs |= friction > 0.0 or turns
-        self.any_lands |= lands
-        return RUBS if friction > 0.0 or turns else LANDS if lands else 0
-
-    def has_met(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair was added in this instant."""
-        return p < self.added_in.shape[0] and self.added_in[p] == self.clusters.instant
-
-    def rubs(self, c: cython.Py_ssize_t) -> cython.bint:
-        """Return whether contact `c` has friction, or turns a body."""
-        return self.contacts[c].friction > 0.0 or self.contacts[c].turns != 0
-
-    def _slides(self, n: cython.int) -> cython.bint:
-        """Return whether friction may change a body.
-
-        Of two that slide, the one of lower dominance slides alone, if it can move at all.
-        """
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[n]
-        j: cython.Py_ssize_t = m.rows[1 - n]
-        above: cython.longlong = self.bodies.controls.rank_of(i) - self.bodies.controls.rank_of(j)
-
-        if above == 0 or not (m.slides(0) and m.slides(1)):
-            return m.slides(n)
-        lower: cython.Py_ssize_t = i if above < 0 else j
-        return (lower == i) != self.bodies.controls.locks_all_but(lower, m.axis)
-
     # -- what presses --
 
     def apply(self) -> cython.void:
@@ -255,53 +142,44 @@ class CoulombFriction:
         if not self.bodies.rare.any_friction:
             return
         self._find_budgets()
-        for c in range(self.n):
-            if self.contacts[c].budget > 0.0:
+        for c in range(self.met.n_rubbed, self.met.n):
+            if self.met.contacts[c].budget > 0.0:
                 self._add_load(c)
-        for c in range(self.n):
-            if self.contacts[c].budget > 0.0:
+        for c in range(self.met.n_rubbed, self.met.n):
+            if self.met.contacts[c].budget > 0.0:
                 self._rub_contact(c)
-        for c in range(self.n):
-            self.take(c)
+        for c in range(self.met.n_rubbed, self.met.n):
+            self.met.take(c)
             for n in range(2):
                 for axis in range(self.bodies.dim):
                     if axis != m.axis:
                         self._join_parts(n, axis)
 
-    def take(self, c: cython.Py_ssize_t) -> cython.bint:
-        """Make contact `c` the current impact; return whether one body may ride on the other."""
-        self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
-        for n in range(2):
-            self.impact.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
-        return self.contacts[c].rides
-
     def _find_budgets(self) -> cython.void:
         """Find the momentum that each contact may pass on."""
         m: ImpactState = self.impact
 
-        for c in range(self.n):
-            self.take(c)
-            self.contacts[c].width = self.pairs.width_at(
-                self.contacts[c].pair, m.axis, self.step.now, self.bodies
-            )
+        for c in range(self.met.n_rubbed, self.met.n):
+            self.met.take(c)
+            width: cython.double = self.met.find_width(c)
             for n in range(2):
                 at: cython.Py_ssize_t = self._place(m.rows[n], m.axis)
                 if at and m.is_dynamic[n] and self._press_of(n, at) > 0.0:
                     self.rubbed[at].n_beside += 1
-                    self.rubbed[at].width += self.contacts[c].width
-        for c in range(self.n):
-            self.take(c)
+                    self.rubbed[at].width += width
+        for c in range(self.met.n_rubbed, self.met.n):
+            self.met.take(c)
             press: cython.double = 0.0
             for n in range(2):
                 at = self._place(m.rows[n], m.axis)
                 if at and m.is_dynamic[n]:
                     press = max(press, self._press_of(n, at) * self._part_of(c, at))
-            self.contacts[c].budget = self.contacts[c].friction * press
+            self.met.contacts[c].budget = self.met.contacts[c].friction * press
 
     def _part_of(self, c: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.double:
         """Return the part of contact `c` in what presses a body on its side."""
         if self.rubbed[at].width > 0.0:
-            return self.contacts[c].width / self.rubbed[at].width
+            return self.met.contacts[c].width / self.rubbed[at].width
         return 1.0 / self.rubbed[at].n_beside if self.rubbed[at].n_beside else 0.0
 
     def _press_of(self, n: cython.int, at: cython.Py_ssize_t) -> cython.double:
@@ -334,7 +212,7 @@ class CoulombFriction:
         """Add what a contact may take to the load of its bodies."""
         m: ImpactState = self.impact
 
-        self.take(c)
+        self.met.take(c)
         for axis in range(self.bodies.dim):
             for n in range(2):
                 if axis != m.axis and self._moves(c, n, axis):
@@ -345,17 +223,17 @@ class CoulombFriction:
                         self.rubbed[at].least = INF
                         self.rubbed[at].greatest = -INF
                     self.rubbed[at].n_parts += 1
-                    self.rubbed[at].load += self.contacts[c].budget
+                    self.rubbed[at].load += self.met.contacts[c].budget
 
     def _moves(self, c: cython.Py_ssize_t, n: cython.int, axis: cython.int) -> cython.bint:
         """Return whether friction may change the velocity of a body on an axis of the surface."""
-        return ((self.contacts[c].slides >> n) & 1) != 0 and not self.bodies.controls.locks(
+        return ((self.met.contacts[c].slides >> n) & 1) != 0 and not self.bodies.controls.locks(
             self.impact.rows[n], axis
         )
 
     def _rub_contact(self, c: cython.Py_ssize_t) -> cython.void:
         """Rub the faces of a contact."""
-        self.take(c)
+        self.met.take(c)
         speed: cython.double = self._slide_speed(c)
 
         for axis in range(self.bodies.dim):
@@ -366,7 +244,7 @@ class CoulombFriction:
             if both == 0.0:
                 continue
             slide: cython.double = self._slide(c, axis)
-            part: cython.double = self.contacts[c].budget * both / speed if speed > 0.0 else 0.0
+            part: cython.double = self.met.contacts[c].budget * both / speed if speed > 0.0 else 0.0
             if shared:
                 self._add_parts(axis, part, slide)
             elif speed > 0.0:
@@ -384,7 +262,7 @@ class CoulombFriction:
             at: cython.Py_ssize_t = self._place(m.rows[n], axis)
             self.share[n] = 1.0
             if self.rubbed[at].n_parts > 1:
-                self.share[n] = self.contacts[c].budget / self.rubbed[at].load
+                self.share[n] = self.met.contacts[c].budget / self.rubbed[at].load
                 shared = True
             if self.share[n] > 0.0:
                 self.inverse_mass[n] = 1.0 / self.bodies.mass[m.rows[n]] / self.share[n]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.faces import LINE, belt_velocity
@@ -60,24 +61,20 @@ class ImpactState:
             or self.bodies.resize_of(self.rows[1], self.axis) != 0.0
         )
 
-    def note_velocities(self) -> cython.void:
-        """Store the velocities along the normal, and reset the kicks and the impulse."""
-        self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
-        self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
-        self.kick[0] = self.kick[1] = 0.0
-        self.impulse = 0.0
+    def note_velocities(self) -> cython.double:
+        """Store the velocities along the normal and the kicks; return the press of gravity.
 
-    def find_press(self) -> cython.double:
-        """Store the kicks; return how fast gravity presses the bodies together, below 0 if apart.
-
-        The speed is the mean over the rest of the step, or 0 if a cluster lasts and keeps its path.
+        That is how fast gravity presses the bodies together, below 0 if apart: the mean over the rest
+        of the step, or 0 if a cluster lasts and keeps its path.
         """
         c: Clusters = self.clusters
+        k: cython.int = self.axis
 
+        self.impulse = 0.0
         for n in range(2):
-            self.kick[n] = c.kick_of(self.rows[n], self.axis)
-            self.before[n][self.axis] -= self.kick[n]
-        if c.lasting_root(self.rows[0], self.axis) or c.lasting_root(self.rows[1], self.axis):
+            self.kick[n] = c.kick_of(self.rows[n], k)
+            self.before[n][k] = c.final_velocity(self.rows[n], k) - self.kick[n]
+        if c.lasting_root(self.rows[0], k) or c.lasting_root(self.rows[1], k):
             return 0.0
         return self.sign * (self.kick[1] - self.kick[0])
 
@@ -101,6 +98,10 @@ class ImpactState:
             and b.controls.locks(i, self.axis)
             and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])
         )
+
+    def turns(self, n: cython.int) -> cython.bint:
+        """Return whether the impact may change a body that has `Stop` or `Push`."""
+        return self.is_dynamic[n] and self.bodies.response[self.rows[n]] >= ResponseCode.PUSH
 
     def side_of(self, n: cython.int) -> cython.int:
         """Return the side of a body that touches the other one; see `motion/faces.py`."""

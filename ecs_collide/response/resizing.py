@@ -86,7 +86,7 @@ class ResizingFaces:
         return True
 
     def exchange(self, restitution: cython.double, press: cython.double) -> cython.void:
-        """Exchange the faces' velocities by inverse mass; `press` is from `find_press`."""
+        """Exchange the faces' velocities by inverse mass; `press` is that of gravity."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
         m: ImpactState = self.impact

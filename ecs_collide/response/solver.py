@@ -33,6 +33,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.contact_graph import ContactGraph
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.met_contacts import MetContacts
 from ecs_collide.response.product_sum import ProductSum, error_of_sum
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.resizing import ResizingFaces
@@ -65,6 +66,7 @@ class Solver:
     graph: ContactGraph  # of the projection
     impact: ImpactState  # the current or last impact
     faces: ResizingFaces
+    met: Public[MetContacts]
     tangential: Public[TangentialResponse]
     friction: Public[CoulombFriction]
     supports: Public[Supports]
@@ -91,8 +93,9 @@ class Solver:
         self.graph = self.projection.graph
         self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
-        self.tangential = TangentialResponse(step, self.impact)
-        self.friction = CoulombFriction(step, self.impact)
+        self.met = MetContacts(step, self.impact)
+        self.tangential = TangentialResponse(step, self.impact, self.met)
+        self.friction = CoulombFriction(step, self.impact, self.met)
         self.supports = Supports(step, self.clusters)
         self.sum = ProductSum()
         self.solid_first = self.solid_second = -1
@@ -260,12 +263,7 @@ class Solver:
                     self.clusters.let_fall(m.rows[n], m.axis)
             if b.rare.any_slope and not normal_only:
                 self._share_weights()
-        m.note_velocities()
-        press: cython.double = m.find_press()
-        if b.rare.any_friction:
-            self.friction.note_velocities()
-        if b.controls.any_turn:
-            self.tangential.note(restitution)
+        press: cython.double = self.note_velocities(restitution)
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
             self.projection.lets_go = True
@@ -287,6 +285,17 @@ class Solver:
             if not self._join(i, j, m.axis):
                 return False
         return True
+
+    @cython.inline
+    def note_velocities(self, restitution: cython.double) -> cython.double:
+        """Store the velocities before the normal part; return the press of gravity."""
+        press: cython.double = self.impact.note_velocities()
+
+        if self.bodies.rare.any_friction:
+            self.friction.note_velocities()
+        if self.bodies.controls.any_turn:
+            self.tangential.note(restitution)
+        return press
 
     def _stand(self) -> cython.void:
         """Let a body that stands on a wall be one to the other body, which is pressed on it."""
@@ -312,7 +321,7 @@ class Solver:
 
         for n in range(2):
             if (
-                self.tangential.turns(n)
+                m.turns(n)
                 and not m.is_dynamic[1 - n]
                 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
             ):

@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import ReadOnly, cython, struct
-from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
-from ecs_collide._kernel.constants import INF, ResponseCode
+from ecs_collide._kernel import cython, struct
+from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.met_contacts import MetContacts
 from ecs_collide.response.product_sum import ProductSum
 
 EPSILON = 2.0**-52
@@ -41,21 +42,6 @@ CHANGE_ROUNDING = 2.0**-44  # part of a velocity, more than its rounding error
 OWN = 0
 ASKED = 1
 FIXED = 2
-
-
-@cython.inline
-@struct
-class Turning:
-    """A contact that turns one of its bodies, or both; they are those of `ImpactState`."""
-
-    pair: cython.int
-    axis: cython.schar
-    sign: cython.schar
-    changes: cython.schar  # which bodies the impact may change: 1, 2, 3 for both
-    turns: cython.schar  # which bodies follow their rule, in the same way
-    response: cython.schar  # that of the first body, plus 8 times that of the second
-    width: cython.double
-    stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
 
 
 @cython.inline
@@ -104,17 +90,13 @@ class TangentialResponse:
     clusters: Clusters
     impact: ImpactState
     sum: ProductSum
-    n: ReadOnly[cython.Py_ssize_t]  # number of contacts
+    met: MetContacts
     n_turned: cython.Py_ssize_t
     n_asked: cython.Py_ssize_t
-    contacts: cython.pointer[Turning]
     turned: cython.pointer[Turned]  # from 1
-    contact_memory: StructMemory
-    turned_memory: StructMemory
+    memory: StructMemory
     place_of: cython.int[::1]  # (n_rows or fewer,): place in `turned`, or 0
     asked: cython.int[::1]  # (n_asked or more,): the places of the bodies that contacts turn
-    # (n_pairs or fewer,): the last instant in which a pair was added
-    added_in: cython.longlong[::1]
     # (n_turned + 1 or more, dim): the velocities before and after the normal parts, and by the rules
     before: cython.double[:, ::1]
     after: cython.double[:, ::1]
@@ -124,7 +106,7 @@ class TangentialResponse:
     # mean velocity of the walls that it meets, by width, or that of the world
     frame: cython.double[:, ::1]
 
-    def __init__(self, step: Step, impact: ImpactState):
+    def __init__(self, step: Step, impact: ImpactState, met: MetContacts):
         self.step = step
         self.bodies = step.bodies
         self.pairs = step.pairs
@@ -132,20 +114,12 @@ class TangentialResponse:
         self.impact = impact
         self.sum = ProductSum()
         self.place_of = self.asked = zeros(INT, 1)
-        self.added_in = zeros(LONG, 1)
         self.before = self.after = self.wanted = self.earlier = self.frame = zeros(
             DOUBLE, 1, self.bodies.dim
         )
-        self.contact_memory = StructMemory()
-        self.turned_memory = StructMemory()
-        self._grow_contacts(8)
+        self.met = met
+        self.memory = StructMemory()
         self._grow_turned(16)
-
-    def _grow_contacts(self, room: cython.Py_ssize_t) -> cython.void:
-        """Make room for more contacts."""
-        self.contacts = cython.cast(
-            cython.pointer(Turning), self.contact_memory.grow(cython.sizeof(Turning), room)
-        )
 
     def _grow_turned(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more bodies."""
@@ -155,16 +129,16 @@ class TangentialResponse:
         self.wanted = grown(self.wanted, room)
         self.frame = grown(self.frame, room)
         self.turned = cython.cast(
-            cython.pointer(Turned), self.turned_memory.grow(cython.sizeof(Turned), room)
+            cython.pointer(Turned), self.memory.grow(cython.sizeof(Turned), room)
         )
 
     # -- while the normal parts are resolved --
 
     def clear(self) -> cython.void:
-        """Forget the contacts, of an instant or of a step that was interrupted."""
+        """Forget the bodies, of an instant or of a step that was interrupted."""
         for at in range(1, self.n_turned + 1):
             self.place_of[self.turned[at].row] = 0
-        self.n = self.n_turned = 0
+        self.n_turned = 0
 
     def note(self, restitution: cython.double) -> cython.void:
         """Note the velocities along the normal of the bodies that an impact is about to change."""
@@ -218,7 +192,7 @@ class TangentialResponse:
         if i >= self.place_of.shape[0]:
             self.place_of = grown(self.place_of, self.bodies.capacity)
         at = self.n_turned + 1
-        if at >= self.turned_memory.room:
+        if at >= self.memory.room:
             self._grow_turned(2 * at)
         self.n_turned = at
         self.place_of[i] = at
@@ -266,52 +240,20 @@ class TangentialResponse:
             self.turned[at].hit = (1 << self.bodies.dim) - 1
             self.turned[at].was_pushed = True
 
-    def turns(self, n: cython.int) -> cython.bint:
-        """Return whether a body of the impact has `Stop` or `Push`, and may change."""
-        i: cython.Py_ssize_t = self.impact.rows[n]
-
-        return self.impact.is_dynamic[n] and self.bodies.response[i] >= ResponseCode.PUSH
-
-    def add(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Add the contact of the impact of pair `p`, once in an instant; return whether it turns."""
-        m: ImpactState = self.impact
-        b: Bodies = self.bodies
-        at: cython.Py_ssize_t = self.n
-        turns: cython.int = self.turns(0) + 2 * self.turns(1)
-
-        if not turns:
-            return False
-        if p >= self.added_in.shape[0]:
-            self.added_in = grown(self.added_in, 2 * self.pairs.n)
-        if self.added_in[p] == self.clusters.instant:
-            return True
-        self.added_in[p] = self.clusters.instant
-        if at >= self.contact_memory.room:
-            self._grow_contacts(2 * at)
-        self.n = at + 1
-        self.contacts[at].pair = p
-        self.contacts[at].axis = m.axis
-        self.contacts[at].sign = self.pairs.impact[p].sign
-        self.contacts[at].changes = m.is_dynamic[0] + 2 * m.is_dynamic[1]
-        self.contacts[at].turns = turns
-        self.contacts[at].response = b.response[m.rows[0]] + 8 * b.response[m.rows[1]]
-        for n in range(2):
-            if m.is_dynamic[n]:
-                self._make(m.rows[n])
-        return True
-
     # -- what the contacts ask for --
 
     def apply(self) -> cython.void:
         """Turn the bodies of all contacts that wait for it."""
-        for c in range(self.n):
-            self._take(c)
-            self._drop_if_parted(c)
-            for n in range(2):
-                if self._response(c, n):
-                    self._list(self.place_of[self.impact.rows[n]])
-        for c in range(self.n):
-            self._meet(c)
+        for c in range(self.met.n_turned, self.met.n):
+            if self.met.contacts[c].turns:
+                self.met.take(c)
+                self._drop_if_parted(c)
+                for n in range(2):
+                    if self._turns(c, n):
+                        self._list(self._make(self.impact.rows[n]))
+        for c in range(self.met.n_turned, self.met.n):
+            if self.met.contacts[c].turns:
+                self._meet(c)
         for axis in range(self.bodies.dim):
             self._ask(axis)
         # First all parts: to turn one body of a lasting cluster changes the velocity of the others.
@@ -326,7 +268,8 @@ class TangentialResponse:
         for n in range(self.n_asked):
             self._hold(self.asked[n])
             self.turned[self.asked[n]].is_asked = False
-        self.n = self.n_asked = 0
+        self.n_asked = 0
+        self.met.end_turning()
 
     def _drop_if_parted(self, c: cython.Py_ssize_t) -> cython.void:
         """Drop a contact whose bodies part without a bounce: another one has pushed them apart."""
@@ -342,7 +285,7 @@ class TangentialResponse:
             and not self._bounces(i, m.axis)
             and not self._bounces(j, m.axis)
         ):
-            self.contacts[c].turns = 0
+            self.met.contacts[c].turns = self.met.contacts[c].stops = 0
 
     def _bounces(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
         """Return whether a body has bounced on an axis at this instant."""
@@ -379,32 +322,26 @@ class TangentialResponse:
             if change > CHANGE_ROUNDING * (abs(velocity) + abs(self.before[at, axis])):
                 self.turned[at].hit |= 1 << axis
 
-    def _take(self, c: cython.Py_ssize_t) -> cython.void:
-        """Make contact `c` the current impact."""
-        self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
-        for n in range(2):
-            self.impact.is_dynamic[n] = (self.contacts[c].changes >> n) & 1
+    def _turns(self, c: cython.Py_ssize_t, n: cython.int) -> cython.bint:
+        """Return whether a contact turns body n."""
+        return ((self.met.contacts[c].turns >> n) & 1) != 0
 
-    def _response(self, c: cython.Py_ssize_t, n: cython.int) -> cython.int:
-        """Return the response by which a contact turns a body, or 0."""
-        if not (self.contacts[c].turns >> n) & 1:
-            return 0
-        return (self.contacts[c].response >> 3 * n) & 7
+    def _stops(self, c: cython.Py_ssize_t, n: cython.int) -> cython.bint:
+        """Return whether a contact turns body n, which has `Stop`."""
+        return ((self.met.contacts[c].stops >> n) & 1) != 0
 
     def _meet(self, c: cython.Py_ssize_t) -> cython.void:
         """Find the width of a contact and what its bodies are to each other."""
         m: ImpactState = self.impact
 
-        self._take(c)
-        self.contacts[c].width = self.pairs.width_at(
-            self.contacts[c].pair, m.axis, self.step.now, self.bodies
-        )
-        self.contacts[c].stretch = self._stretch()
-        if self.contacts[c].turns and m.slides(0) != m.slides(1):
+        self.met.take(c)
+        self.met.contacts[c].stretch = self._stretch()
+        width: cython.double = self.met.find_width(c)
+        if m.slides(0) != m.slides(1):
             n: cython.int = 0 if m.slides(0) else 1
             at: cython.Py_ssize_t = self.place_of[m.rows[n]]
-            self.turned[at].is_beside_wall |= self._response(c, n) == ResponseCode.STOP
-            self._count_wall(self._root(at), 1 - n, self.contacts[c].width)
+            self.turned[at].is_beside_wall |= self._stops(c, n)
+            self._count_wall(self._root(at), 1 - n, width)
 
     def _count_wall(
         self, root: cython.Py_ssize_t, n: cython.int, width: cython.double
@@ -422,9 +359,7 @@ class TangentialResponse:
 
     def _are_one(self, c: cython.Py_ssize_t) -> cython.bint:
         """Return whether both bodies of a contact follow `Stop`."""
-        return (
-            self._response(c, 0) == ResponseCode.STOP and self._response(c, 1) == ResponseCode.STOP
-        )
+        return self._stops(c, 0) and self._stops(c, 1)
 
     def _coming(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity with which a body of the current impact has come.
@@ -462,16 +397,16 @@ class TangentialResponse:
         for n in range(self.n_asked):
             self.turned[self.asked[n]].order = -1
             self.turned[self.asked[n]].glue = self.asked[n]
-        for c in range(self.n):
-            if self.contacts[c].axis != axis and self._are_one(c):
-                self._take(c)
+        for c in range(self.met.n_turned, self.met.n):
+            if self.met.contacts[c].axis != axis and self._are_one(c):
+                self.met.take(c)
                 one: cython.Py_ssize_t = self._one(self.place_of[m.rows[0]])
                 self.turned[self._one(self.place_of[m.rows[1]])].glue = one
-        for c in range(self.n):
-            if self.contacts[c].axis != axis:
-                self._take(c)
+        for c in range(self.met.n_turned, self.met.n):
+            if self.met.contacts[c].axis != axis:
+                self.met.take(c)
                 for n in range(2):
-                    if self._response(c, n):
+                    if self._turns(c, n):
                         self._ask_for(c, n, axis)
         for n in range(self.n_asked):
             at: cython.Py_ssize_t = self.asked[n]
@@ -491,15 +426,15 @@ class TangentialResponse:
         at: cython.Py_ssize_t = self.place_of[m.rows[n]]
         velocity: cython.double = self._coming(1 - n, axis)
 
-        if self._response(c, n) == ResponseCode.STOP:
+        if self._stops(c, n):
             if self._are_one(c):
                 return
             velocity += m.belt_speed(1 - n, axis)
-        elif self.contacts[c].stretch == 0.0 or (self.turned[at].bounced >> m.axis) & 1:
+        elif self.met.contacts[c].stretch == 0.0 or (self.turned[at].bounced >> m.axis) & 1:
             return
         else:
-            velocity += (self._coming(n, axis) - velocity) * self.contacts[c].stretch
-        self._count(at, ASKED, self.contacts[c].width, velocity)
+            velocity += (self._coming(n, axis) - velocity) * self.met.contacts[c].stretch
+        self._count(at, ASKED, self.met.contacts[c].width, velocity)
 
     def _count(
         self,

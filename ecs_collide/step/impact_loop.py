@@ -51,16 +51,17 @@ from ecs_collide.narrowphase.event_buffer import (
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import place
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
+from ecs_collide.response.along_surfaces import AlongSurfaces
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.falling import Falling
-from ecs_collide.response.friction import RUBS, CoulombFriction
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.met_contacts import RUBS
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
@@ -106,7 +107,7 @@ class ImpactLoop:
     falling: ReadOnly[Falling]
     slopes: SlopeResponse
     tangential: TangentialResponse
-    friction: CoulombFriction
+    along: ReadOnly[AlongSurfaces]
     surfaces: ReadOnly[MetSurfaces]
     impact_log: ReadOnly[ImpactLog]
     bounces: MetBounces
@@ -157,7 +158,7 @@ class ImpactLoop:
         self.falling = Falling(step, self.clusters, self.carriers, solver.supports)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.tangential = solver.tangential
-        self.friction = solver.friction
+        self.along = AlongSurfaces(contacts, solver, self.carriers)
         self.surfaces = MetSurfaces(step, solver)
         self.impact_log = ImpactLog(step, self.clusters)
         self.bounces = MetBounces(step, contacts, narrowphase, solver, self.surfaces)
@@ -212,8 +213,7 @@ class ImpactLoop:
         self.contacts.find_partings()
         self.clusters.end_instant()
         self.projection.end_instant()
-        self.tangential.clear()
-        self.friction.clear()
+        self.along.clear()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
 
@@ -276,15 +276,7 @@ class ImpactLoop:
         A merge may make other touching faces close.  Those impacts are queued first and
         resolved before the next search; then all pairs of turned bodies are swept.
         """
-        if self._settle():
-            return True
-        if self.tangential.n:
-            self.bodies.tick += 1
-            self.tangential.apply()
-            return True
-        if self.friction.any_rubs or self.friction.any_lands:
-            self.bodies.tick += 1
-            self._rub()
+        if self._settle() or self.along.apply():
             return True
         if self.bodies.n_turned or self.clusters.n_unwritten:
             self.bodies.tick += 1
@@ -307,26 +299,6 @@ class ImpactLoop:
             self.closing.find()
             return True
         return False
-
-    def _rub(self) -> cython.void:
-        """Let the contacts of this instant rub, then riders land."""
-        m: ImpactState = self.solver.impact
-
-        self.clusters.write()
-        for c in range(self.friction.n):
-            if self.friction.take(c):
-                self.carriers.catch_up(m.rows[0], m.rows[1])
-        self.friction.apply()
-        for c in range(self.friction.n):
-            if self.friction.take(c) and self.friction.rubs(c):
-                self.carriers.press()
-        for on_rider in range(2):  # walls first: who lands on a rider finds its velocity
-            for c in range(self.friction.n):
-                rides: cython.bint = self.friction.take(c)
-                if rides and (m.is_dynamic[0] and m.is_dynamic[1]) == on_rider:
-                    self.carriers.land()
-        self.friction.clear()
-        self.closing.find()
 
     def _lead_riders(self) -> cython.void:
         """Let the riders of bodies that have turned follow them from this instant."""
@@ -496,11 +468,7 @@ class ImpactLoop:
                 self._log(p, OutcomeCode.STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                if (
-                    self.bodies.rare.any_friction
-                    or self.bodies.rare.any_carrier
-                    or self.bodies.controls.any_turn
-                ):
+                if self.along.is_used():
                     self._rub_beside(p)
             return False
         if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
@@ -510,42 +478,26 @@ class ImpactLoop:
 
     def _rub_beside(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a pair turn, rub and land whose impact another one of this instant has resolved."""
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        rides: cython.bint = self.bodies.rare.any_carrier
-        waits: cython.int = 0
+        m: ImpactState = self.solver.impact
+        is_whole: cython.bint = False
 
-        self.sleeping.wake_met(i)
-        self.sleeping.wake_met(j)
-        self.solver.impact.take(p)
-        self.carriers.catch_up(i, j)
-        if self.pairs.impact[p].kind == IMPACT and not is_slanted(self.pairs.impact[p].sign):
-            gives_way: cython.bint = self.solver.weigh()
-            if not gives_way:
-                if self.bodies.controls.any_turn:
-                    self.tangential.join_groups()
-                turns: cython.bint = not self._pushes(p) and self.tangential.add(p)
-                waits = self.friction.add(p, rides, rides and self.carriers.may_land(), turns)
-            if waits == RUBS:
-                self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, True)
-        if rides:
-            self._meet_riders(waits)
+        m.take(p)
+        self.sleeping.wake_met(m.rows[0])
+        self.sleeping.wake_met(m.rows[1])
+        self.carriers.catch_up(m.rows[0], m.rows[1])
+        if self.pairs.impact[p].kind == IMPACT and not m.slants and not self.solver.weigh():
+            is_whole = True
+            if self.bodies.controls.any_turn:
+                self.tangential.join_groups()
+        if self.along.wait(p, is_whole, self.is_chosen) == RUBS:
+            self.falling.split(m.rows[0], m.rows[1], m.axis, m.sign, True)
         self._turn_if_last()
-
-    @cython.cfunc
-    @cython.inline
-    def _meet_riders(self, waits: cython.int) -> cython.void:
-        """Treat the bodies of the impact as a rider and its carrier, unless friction comes first."""
-        if waits != RUBS:
-            self.carriers.press()
-        if waits == 0:
-            self.carriers.land()
 
     @cython.cfunc
     @cython.inline
     def _turn_if_last(self) -> cython.void:
         """Turn bodies at once if nothing else is due at this instant; else `_sweep_again` does it."""
-        while self.tangential.n and not self.bounces.any_due():
+        while self.along.met.any_turns and not self.bounces.any_due():
             if not self._settle():
                 self.tangential.apply()
 
@@ -595,7 +547,9 @@ class ImpactLoop:
         """Split the paths of two falling bodies at this instant; return whether that bends one."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        rubs: cython.bint = self.bodies.rare.any_friction and self.friction.friction_of(p) > 0.0
+        rubs: cython.bint = (
+            self.bodies.rare.any_friction and self.bodies.rare.friction_between(i, j) > 0.0
+        )
 
         return self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, rubs)
 
@@ -927,7 +881,6 @@ class ImpactLoop:
         inelastic: cython.bint,
     ) -> cython.void:
         """Resolve the impact just logged, which closes at `speed`, by the responses of its bodies."""
-        b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
 
@@ -987,24 +940,9 @@ class ImpactLoop:
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
-        rides: cython.bint = b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j])
-        is_whole: cython.bint = not (normal_only or slants)
-        lands: cython.bint = rides and is_whole and self.carriers.may_land()
-        turns: cython.bint = (
-            is_whole and not (speed > 0.0 and self._pushes(p)) and self.tangential.add(p)
-        )
-        waits: cython.int = 0
-        if lands or turns or (is_whole and b.rare.any_friction):
-            waits = self.friction.add(p, rides, lands, turns)
-        if rides:
-            self._meet_riders(waits)
-        self._turn_if_last()
-
-    def _pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a dynamic body leans on another; `Stop` and `Push` are for hits."""
-        m: ImpactState = self.solver.impact
-
-        return not self.is_chosen and m.is_dynamic[0] and m.is_dynamic[1] and self.contacts.leans(p)
+        if self.along.is_used():
+            self.along.wait(p, not (normal_only or slants), self.is_chosen)
+            self._turn_if_last()
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
         """Resolve the bounce of a pair together with the others that `bounces` has found."""
@@ -1024,12 +962,7 @@ class ImpactLoop:
             self.carriers.catch_up(i, j)
             m.take(q)
             self.solver.weigh()
-            m.note_velocities()
-            m.find_press()  # for the kicks
-            if self.bodies.rare.any_friction:
-                self.friction.note_velocities()
-            if self.bodies.controls.any_turn:
-                self.tangential.note(self.bounces.restitution)
+            self.solver.note_velocities(self.bounces.restitution)
         self.bounces.resolve()
         k: cython.int = m.axis  # the impact of pair p was taken last
         m.impulse = min(
