@@ -202,9 +202,10 @@ class Collision(_Event):
     impulse : float
         The momentum that passed along the normal from one body to the other, in units of mass
         times world units per second; 0 without a resolution.  See `impulse_on`.  It is the part of
-        this impact alone.  In a stack at rest under `Space.gravity`, each box passes its own mass
-        times gravity times dt to the box below, without what rests on it.  The whole force on a
-        body is `Space.load_on` times gravity.
+        this impact alone.  Tiles that a body hits at one instant share it, by the width of their
+        contacts.  In a stack at rest under `Space.gravity`, each box passes its own mass times
+        gravity times dt to the box below, without what rests on it.  The whole force on a body is
+        `Space.load_on` times gravity.
     solids : tuple of int
         If the outcome is ``CRUSHED``, the static or kinematic bodies that squeeze the pair, by
         rising id; one of the two may be one of them.  Else empty.

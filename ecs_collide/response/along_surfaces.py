@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -23,7 +22,6 @@ class AlongSurfaces:
     """The turns, the friction and the landings of an instant."""
 
     bodies: Bodies
-    contacts: ContactsInStep
     clusters: Clusters
     carriers: Carriers
     impact: ImpactState
@@ -31,9 +29,8 @@ class AlongSurfaces:
     tangential: TangentialResponse
     friction: CoulombFriction
 
-    def __init__(self, contacts: ContactsInStep, solver: Solver, carriers: Carriers):
+    def __init__(self, solver: Solver, carriers: Carriers):
         self.bodies = solver.bodies
-        self.contacts = contacts
         self.clusters = solver.clusters
         self.carriers = carriers
         self.impact = solver.impact
@@ -54,13 +51,12 @@ class AlongSurfaces:
 
         return b.rare.any_friction or b.rare.any_carrier or b.controls.any_turn
 
-    def wait(
-        self, p: cython.Py_ssize_t, is_whole: cython.bint, is_chosen: cython.bint
-    ) -> cython.int:
+    def wait(self, p: cython.Py_ssize_t, is_whole: cython.bint, leans: cython.bint) -> cython.int:
         """Let the contact of the impact of pair `p` wait for its turn; return for what it waits.
 
-        Without `is_whole` it waits for nothing.  `is_chosen` states whether the game has chosen the
-        response.  The result is that of `MetContacts.add`; with 0 a rider lands at once.
+        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other do not
+        turn: `Stop` and `Push` are for hits.  The result is that of `MetContacts.add`; with 0 a
+        rider lands at once.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
@@ -68,11 +64,13 @@ class AlongSurfaces:
             b.on_hold[m.rows[0]] or b.on_hold[m.rows[1]]
         )
         lands: cython.bint = rides and is_whole and self.carriers.may_land()
-        turns: cython.bint = is_whole and (m.turns(0) or m.turns(1))
+        turns: cython.bint = (
+            is_whole
+            and (m.turns(0) or m.turns(1))
+            and not (leans and m.is_dynamic[0] and m.is_dynamic[1])
+        )
         waits: cython.int = 0
 
-        if turns and m.is_dynamic[0] and m.is_dynamic[1] and not is_chosen:
-            turns = not self.contacts.leans(p)  # `Stop` and `Push` are for hits
         if lands or turns or (is_whole and b.rare.any_friction):
             waits = self.met.add(p, rides, lands, turns)
         if rides and waits != RUBS:

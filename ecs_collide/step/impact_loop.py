@@ -68,6 +68,7 @@ from ecs_collide.response.solver import Solver
 from ecs_collide.response.tangential import TangentialResponse
 from ecs_collide.step.bounces import MetBounces
 from ecs_collide.step.impact_log import ImpactLog
+from ecs_collide.step.shared_impulses import SharedImpulses
 from ecs_collide.step.sleeping import Sleeping
 from ecs_collide.step.surfaces import MetSurfaces
 
@@ -111,6 +112,7 @@ class ImpactLoop:
     surfaces: ReadOnly[MetSurfaces]
     impact_log: ReadOnly[ImpactLog]
     bounces: MetBounces
+    shared: SharedImpulses
     # of the last impact: row in the log, and row of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
@@ -158,10 +160,11 @@ class ImpactLoop:
         self.falling = Falling(step, self.clusters, self.carriers, solver.supports)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.tangential = solver.tangential
-        self.along = AlongSurfaces(contacts, solver, self.carriers)
+        self.along = AlongSurfaces(solver, self.carriers)
         self.surfaces = MetSurfaces(step, solver)
         self.impact_log = ImpactLog(step, self.clusters)
         self.bounces = MetBounces(step, contacts, narrowphase, solver, self.surfaces)
+        self.shared = SharedImpulses(step)
         self.began_at = self.pending = -1
         self.begin_step()
 
@@ -173,6 +176,8 @@ class ImpactLoop:
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
         self.falling.n_splits = 0
+        self.along.clear()
+        self.shared.clear()
 
     # -- take --
 
@@ -189,6 +194,7 @@ class ImpactLoop:
             if (is_late or self.pairs.at[p].rank) and self._sweep_again():
                 continue
             if p < 0:
+                self.shared.end_instant()
                 return -1
             self.bodies.tick += 1
             if is_late:
@@ -211,6 +217,7 @@ class ImpactLoop:
     def _begin_instant(self, time: cython.double) -> cython.void:
         """Advance the time within the step."""
         self.contacts.find_partings()
+        self.shared.end_instant()
         self.clusters.end_instant()
         self.projection.end_instant()
         self.along.clear()
@@ -489,7 +496,7 @@ class ImpactLoop:
             is_whole = True
             if self.bodies.controls.any_turn:
                 self.tangential.join_groups()
-        if self.along.wait(p, is_whole, self.is_chosen) == RUBS:
+        if self.along.wait(p, is_whole, self.contacts.leans(p)) == RUBS:
             self.falling.split(m.rows[0], m.rows[1], m.axis, m.sign, True)
         self._turn_if_last()
 
@@ -941,7 +948,7 @@ class ImpactLoop:
             return
         self.event_buffer.impulse[self.event] += m.impulse
         if self.along.is_used():
-            self.along.wait(p, not (normal_only or slants), self.is_chosen)
+            self.along.wait(p, not (normal_only or slants), leans and speed > 0.0)
             self._turn_if_last()
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
@@ -1027,6 +1034,7 @@ class ImpactLoop:
 
         if outcome != OutcomeCode.CROSSED:
             self.contacts.meet(p, self.step.now)
+            self.shared.add(p, n)
         return n
 
     def _log_crossing(

@@ -187,7 +187,6 @@ class Timeline:
         self.narrowphase.begin_step()
         self.solver.clusters.begin_step()
         self.solver.projection.end_instant()
-        self.loop.along.clear()
         self.holding.begin_step()
         self.sleeping.begin_step()
         self.gravity.begin_step()

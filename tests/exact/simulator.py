@@ -145,6 +145,12 @@ class Event(NamedTuple):
     contact: tuple[tuple[Fraction, Fraction], ...] = ()  # on each axis: what the two share
     impulse: Fraction = Fraction(0)
 
+    @property
+    def width(self) -> Fraction:
+        """The width of the faces that meet, in 3D the area."""
+        sides = [high - low for k, (low, high) in enumerate(self.contact) if k != self.axis]
+        return prod(sides, start=Fraction(1))
+
 
 RULES = {
     "average": lambda a, b: (a + b) / 2,
@@ -368,6 +374,7 @@ class Simulator:
         self.rubbed_in: dict[tuple[int, int], int] = {}
         self.unpressed: dict[tuple[int, int], Fraction] = {}
         self.events: list[Event] = []
+        self.n_shared = 0  # of how many of them the impulses are shared
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
         self.turns: list[tuple[int, dict, dict, tuple, tuple]] = []
@@ -587,6 +594,7 @@ class Simulator:
 
         What is in a group that lasts gets the velocity that its members share.
         """
+        self.share_impulses()
         self.now = Fraction(1)
         own = self.riders.finish(self.standing_after)
         for i in self.bodies:
@@ -661,6 +669,7 @@ class Simulator:
 
     def advance(self, time: Fraction) -> None:
         """Go on to a later instant: groups end, but for those that last."""
+        self.share_impulses()
         self.riders.settle_all()
         for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
@@ -682,6 +691,36 @@ class Simulator:
         self.now = time
         self.n_instants += 1
         self.riders.note_partings()
+
+    def wall_face(self, pair: tuple[int, int], axis: int, sign: int) -> tuple[int, int] | None:
+        """Return the body of a pair that meets a wall and its face, by the normal; else None."""
+        movers = [n for n in pair if self._yields(n, axis)]
+        if len(movers) != 1:
+            return None
+        return movers[0], (axis + 1) * (sign if movers[0] == pair[0] else -sign)
+
+    def share_impulses(self) -> None:
+        """Divide what one wall has got among all that a body meets with it, by their widths."""
+        met: dict[tuple[int, int], list[int]] = {}
+        for n in range(self.n_shared, len(self.events)):
+            event = self.events[n]
+            face = self.wall_face((event.first, event.second), event.axis, event.sign)
+            if face and not event.overlaps and event.outcome in (RESOLVED, STOPPED_ALREADY):
+                met.setdefault(face, []).append(n)
+        self.n_shared = len(self.events)
+        for numbers in met.values():
+            stopped = [n for n in numbers if self.events[n].outcome == STOPPED_ALREADY]
+            for n in [n for n in numbers if n not in stopped]:
+                impulse = self.events[n].impulse
+                widths = {at: self.events[at].width for at in [n, *stopped]}
+                if sum(widths.values()) > 0:
+                    self._add_impulse(n, -impulse)
+                    for at, width in widths.items():
+                        self._add_impulse(at, impulse * width / sum(widths.values()))
+
+    def _add_impulse(self, n: int, impulse: Fraction) -> None:
+        event = self.events[n]
+        self.events[n] = event._replace(impulse=event.impulse + impulse)
 
     def report(self, pair: tuple[int, int], impact: Impact, outcome: str) -> None:
         """Report an impact."""

@@ -133,6 +133,15 @@ def test_two_tiles_are_both_told_and_one_answers():
     ]
 
 
+def test_two_tiles_share_an_impulse_by_width():
+    def impulses(x):
+        tiles = [body(1, (-2, 0), (2, 1)), body(2, (2, 0), (2, 1))]
+        lander = body(3, (x, 4), (1, 1), (0, -4), "slide", mass=2)
+        return [e.impulse for e in run([*tiles, lander]).events]
+
+    assert [impulses(x) for x in (0, Fraction(1, 2), Fraction(-1, 2))] == [[4, 4], [2, 6], [6, 2]]
+
+
 def test_who_hits_two_at_once_bounces_off_both():
     exact = run(
         [
@@ -815,6 +824,14 @@ FAULTS = {
     "what was stopped is not told": (
         "if not impact.corner:\n                    self.report",
         "if False:\n                    self.report",
+    ),
+    "the first of two walls has all of the impulse": (
+        "self._add_impulse(at, impulse * width /",
+        "self._add_impulse(n, impulse * width /",
+    ),
+    "walls share an impulse equally": (
+        "impulse * width / sum(widths.values())",
+        "impulse / len(widths)",
     ),
     "a corner that is none any more is told": (
         "if not impact.corner:\n                    self.report",

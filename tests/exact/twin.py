@@ -269,6 +269,9 @@ class Follower(Simulator):
         self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
         self.late: set[tuple[int, int]] = set()  # overlaps that only a look at all pairs has found
         self.n_ties = self.n_roundings = 0
+        # of the walls that a body meets at an instant on one side: the library's impulses together
+        # and the exact ones
+        self.on_walls: dict[tuple, list[Fraction]] = {}
         self.placed: set[int] = set()
         self.fastest = max(abs(float(v)) for body in bodies for v in body.velocity)
         self.before: dict[int, list[Fraction]] = {}
@@ -346,6 +349,7 @@ class Follower(Simulator):
         ]  # fmt: skip
         self.coming = [other for other in later if other.time == hit.time]
         is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
+        self._count_impulse(hit, 0, hit.impulse)
         # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
         if hit.time != self.hit_time or not (
             is_stopped or self._is_due_now(pair) or self._may_be_due(hit)
@@ -625,13 +629,25 @@ class Follower(Simulator):
             if at > to or max(abs(float(low) - at), abs(float(high) - to)) > may:
                 raise DisagreementError(f"the boxes share {event.contact}: {hit}")
 
+    def _count_impulse(self, hit: ec.Collision, place: int, impulse: float | Fraction) -> bool:
+        """Add an impulse to those of the walls that one body meets; return whether it is one."""
+        face = self.wall_face((hit.first, hit.second), *_side_of(hit.normal))
+        if face is None or hit.kind is ec.SweepKind.OVERLAP:
+            return False
+        self.on_walls.setdefault((hit.time, *face), [Fraction(0)] * 2)[place] += Fraction(impulse)
+        return True
+
     def _compare_impulse(self, hit):
         """Compare what the resolution has passed on with what it is exactly."""
         event = self.events[-1]
+        if not self._count_impulse(hit, 1, event.impulse):
+            self._compare_impulses(hit.impulse, event.impulse, hit)
+
+    def _compare_impulses(self, found, wanted, what):
         heaviest = max(b.mass for b in self.bodies.values() if b.mass is not None)
         may = 2.0**-42 * self.fastest * (1 + sum(self.resolutions.values())) * float(heaviest)
-        if abs(hit.impulse - float(event.impulse)) > may * len(self.bodies):
-            raise DisagreementError(f"the impulse is {float(event.impulse)}: {hit}")
+        if abs(found - float(wanted)) > may * len(self.bodies):
+            raise DisagreementError(f"the impulse is {float(wanted)}, not {float(found)}: {what}")
 
     def _check_flush(self, hit, places):
         """Look at the faces that meet: flush or an ulp apart, and never in each other."""
@@ -679,6 +695,8 @@ class Follower(Simulator):
     def finish(self) -> None:
         """Go to the end of the step, before which nothing may be left."""
         self._do(self._rub_and_lead)
+        for (time, i, face), (found, wanted) in self.on_walls.items():
+            self._compare_impulses(found, wanted, f"walls at face {face} of {i} at {time}")
         for pair, impact in self.queue.items():
             if float(impact.time) + self.bound(pair, impact) < 1 and not self.is_open(pair):
                 raise DisagreementError(f"not reported: {pair} {impact}")

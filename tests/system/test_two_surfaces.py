@@ -173,3 +173,39 @@ def test_numbers_that_are_none_are_reported_and_the_step_ends(world):
     esper.component_for_entity(body, ec.Velocity).x = 0.0
     esper.process(1 / 60)
     space.check()
+
+
+@pytest.mark.parametrize(("dim", "k", "sign"), AXES)
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("speed", [None, 5])
+@pytest.mark.parametrize("answer", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.5)])
+def test_walls_share_an_impulse_by_their_widths(dim, k, sign, order, speed, answer):
+    # The body is 10 to each side: 4 of its 20 are over the first floor, 10, 6 over the others.
+    floors = {}
+    for across, half, part in [(-16, 10, 0.2), (-1, 5, 0.5), (14, 10, 0.3)][::order]:
+        motion = [] if speed is None else [ec.Velocity(*vector(dim, k, speed * sign))]
+        place = ec.Position(*vector(dim, k, -10 * sign, across))
+        size = ec.Extents(*vector(dim, k, 10, half, 30))
+        floors[esper.create_entity(place, size, *motion)] = part
+    at, size = vector(dim, k, 60 * sign), vector(dim, k, 10, 10, 10)
+    body = mover(at, size, vector(dim, k, -300 * sign), answer, ec.Mass(2))
+    space = ec.install(dim=dim)
+    esper.process(0.5)
+    first = [hit for hit in space.collisions if hit.time == space.collisions[0].time]
+    hits = {hit.other(body): hit for hit in first}
+    restitution = 0.5 if isinstance(answer, ec.Deflect) else 0.0
+    whole = 2 * (300 + (speed or 0)) * (1 + restitution)
+    assert {floor: hits[floor].impulse for floor in floors} == pytest.approx(
+        {floor: part * whole for floor, part in floors.items()}
+    )
+    assert [hit.outcome.name for hit in hits.values()].count("RESOLVED") == 1
+
+
+def test_floors_and_walls_of_one_corner_share_apart():
+    tiles = [box(at, (10, 10)) for at in [(-5, -10), (15, -10), (30, 5), (30, 25)]]
+    body = mover((-15, 35), (10, 10), (150, -150), ec.Slide(), ec.Mass(3))
+    space = ec.install()
+    esper.process(1.0)
+    found = {hit.other(body): (hit.time, hit.impulse) for hit in space.collisions}
+    assert {time for time, _ in found.values()} == {1 / 6}
+    assert [found[tile][1] for tile in tiles] == pytest.approx([112.5, 337.5, 337.5, 112.5])
