@@ -148,7 +148,7 @@ class ImpactBodies:
             return False
         if b.has[i] & Has.FIXED:
             return Disabled not in now
-        is_led: cython.bint = b.attached[i] != 0  # its owner places an attached box
+        is_led: cython.bint = b.attached[i] != 0  # an attached box goes where its owner goes
         places: list = self._accept_changes(self.position, i, now)
         if places and not is_led:
             self.lists.relocated.append(i)
@@ -160,7 +160,8 @@ class ImpactBodies:
             self.targets.release(i)
         speeds: list = self._accept_changes(self.velocity, i, now)
         for k, speed in speeds:
-            self.loop.set_velocity(i, k, speed)
+            if not is_led:
+                self.loop.set_velocity(i, k, speed)
         if (places or speeds) and not b.moves[i]:
             self.lists.stale.append(np.array([i], np.int64))
         return Disabled not in now

@@ -254,3 +254,33 @@ def test_a_shot_strikes_after_a_restore_as_without_one(restored):
     if restored:
         with another_world("restored"):
             assert (struck, place) == play()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("sleeps", [False, True])
+@pytest.mark.parametrize("speed", [300.0, -70.0])
+def test_a_velocity_that_a_response_gives_an_attached_box_leads_it_nowhere(speed, sleeps, dim):
+    rest = [0.0] * (dim - 2)
+    space = ec.install(dim=dim, sleep=sleeps, margin=0.0, lookahead=0.0)
+    box((0, -4, *rest), (40, 1, 1)[:dim], Shot(), ec.Filter(2, 4))
+    owner = mover((0, 0, *rest), (1, 1, 1)[:dim], (0, 0, *rest), ec.Slide())
+    feet = box(
+        (1, -2, *rest), (0.5, 0.5, 0.5)[:dim], Attached(owner, (1, -2, *rest)), ec.Filter(4, 2)
+    )
+    esper.add_component(feet, ec.Velocity(*[0.0] * dim))
+    met = []
+
+    def push(impact):
+        met.append(impact.time)
+        esper.component_for_entity(feet, ec.Velocity).set(speed, 0.0, *rest)
+
+    space.respond_with(Shot, push)
+    steps(30 if sleeps else 1, 1 / 60)
+    esper.component_for_entity(owner, ec.Velocity).set(0.0, -600.0, *rest)
+    for _ in range(4):
+        esper.process(1 / 60)
+        space.check()
+        feet_at = esper.component_for_entity(feet, Position)
+        owner_at = esper.component_for_entity(owner, Position)
+        assert (feet_at.x, feet_at.y) == (owner_at.x + 1, owner_at.y - 2)
+    assert met
