@@ -17,7 +17,7 @@ the axis.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython
-from ecs_collide._kernel.arrays import INT, LONG, zeros
+from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
@@ -49,6 +49,15 @@ class MetBounces:
     n: ReadOnly[cython.Py_ssize_t]
     rows: cython.int[::1]  # (n_rows or more,): the bodies
     met: ReadOnly[cython.int[::1]]  # (n or more,): the pairs, in the order in which they are found
+    # by row: the number of the body; then by number: its change of momentum that is not explained
+    # yet, by how many pairs, and these pairs as one number
+    number_of: cython.int[::1]
+    momentum: cython.double[::1]
+    n_left: cython.int[::1]
+    left: cython.int[::1]
+    # by pair: what its last bounce with others has passed on, and the instant of it
+    impulse_of: cython.double[::1]
+    bounced_in: cython.longlong[::1]
     search: cython.longlong  # the number of the present search, which is even
     # by row: the last search that has found a body, and 1 more once all its pairs are known
     found_in: cython.longlong[::1]
@@ -70,8 +79,9 @@ class MetBounces:
         self.solver = solver
         self.clusters = solver.clusters
         self.surfaces = surfaces
-        self.rows = self.met = zeros(INT, 0)
-        self.found_in = zeros(LONG, 0)
+        self.rows = self.met = self.number_of = self.n_left = self.left = zeros(INT, 0)
+        self.momentum = self.impulse_of = zeros(DOUBLE, 0)
+        self.found_in = self.bounced_in = zeros(LONG, 0)
 
     # -- search --
 
@@ -99,8 +109,14 @@ class MetBounces:
         self.restitution = 0.0
         if self.rows.shape[0] < self.bodies.capacity:
             self.found_in = zeros(LONG, self.bodies.capacity)
+            self.number_of = zeros(INT, self.bodies.capacity)
+            self.momentum = zeros(DOUBLE, self.bodies.capacity)
+            self.n_left = zeros(INT, self.bodies.capacity)
+            self.left = zeros(INT, self.bodies.capacity)
             self.rows = zeros(INT, self.bodies.capacity)
         if self.met.shape[0] < self.pairs.n:
+            self.impulse_of = grown(self.impulse_of, 2 * self.pairs.n)
+            self.bounced_in = grown(self.bounced_in, 2 * self.pairs.n)
             self.met = zeros(INT, 2 * self.pairs.n)
         self.search += 2
         self._find(self.pairs.at[p].first)
@@ -115,6 +131,7 @@ class MetBounces:
         if self.found_in[i] < self.search:
             self.found_in[i] = self.search
             self.rows[self.n_rows] = i
+            self.number_of[i] = self.n_rows
             self.n_rows += 1
 
     def _search(self, i: cython.Py_ssize_t) -> cython.void:
@@ -226,6 +243,9 @@ class MetBounces:
             if after != before:
                 after += self.restitution * (after - before)
                 c.turn_freely(i, k, after + c.kick_of(i, k))
+            self.momentum[n] = self.bodies.mass[i] * (after - before)
+            self.n_left[n] = self.left[n] = 0
+        self._find_impulses()
 
     def _join(self, p: cython.Py_ssize_t) -> cython.void:
         """Note the contact of a pair, and merge its two bodies if they close."""
@@ -241,3 +261,51 @@ class MetBounces:
         self.solver.graph.add(one, other, -1, closes)
         if closes:
             c.merge(c.root(one), c.root(other), -1)
+
+    # -- what each contact passes on --
+
+    def take_impulse(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return once what a bounce of this instant, together with others, has passed on in a pair."""
+        if p >= self.bounced_in.shape[0] or self.bounced_in[p] != self.clusters.instant:
+            return 0.0
+        self.bounced_in[p] = -1
+        return self.impulse_of[p]
+
+    def _find_impulses(self) -> cython.void:
+        """Find what each pair has passed on, from the bodies with one pair inwards.
+
+        The pairs of a ring have the smaller change of momentum of their two bodies.
+        """
+        for n in range(self.n):
+            self.bounced_in[self.met[n]] = self.clusters.instant
+            self.impulse_of[self.met[n]] = -1.0
+            self._toggle(self._number(n, 0), n, 1)
+            self._toggle(self._number(n, 1), n, 1)
+        for start in range(self.n_rows):
+            one: cython.Py_ssize_t = start
+            while self.n_left[one] == 1:
+                n = self.left[one]
+                other: cython.Py_ssize_t = self._number(n, 0) + self._number(n, 1) - one
+                self.impulse_of[self.met[n]] = abs(self.momentum[one])
+                self.momentum[other] += self.momentum[one]
+                self._toggle(one, n, -1)
+                self._toggle(other, n, -1)
+                one = other
+        for n in range(self.n):
+            if self.impulse_of[self.met[n]] < 0.0:
+                self.impulse_of[self.met[n]] = min(
+                    abs(self.momentum[self._number(n, 0)]), abs(self.momentum[self._number(n, 1)])
+                )
+
+    def _number(self, n: cython.Py_ssize_t, place: cython.int) -> cython.Py_ssize_t:
+        """Return the number of the first or the second body of a pair that was found."""
+        p: cython.Py_ssize_t = self.met[n]
+
+        return self.number_of[self.pairs.at[p].second if place else self.pairs.at[p].first]
+
+    def _toggle(
+        self, number: cython.Py_ssize_t, n: cython.Py_ssize_t, by: cython.int
+    ) -> cython.void:
+        """Add pair `n` to those that are left of a body, or remove it; `left` is all of them xored."""
+        self.n_left[number] += by
+        self.left[number] ^= n

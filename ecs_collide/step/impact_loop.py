@@ -472,7 +472,8 @@ class ImpactLoop:
         if not self.narrowphase.is_due(p):
             # If it is queued again, rounding has delayed it, and it is logged then.
             if not self.pairs.at[p].rank and not self.queue.holds(p):
-                self._log(p, OutcomeCode.STOPPED_ALREADY)
+                n: cython.Py_ssize_t = self._log(p, OutcomeCode.STOPPED_ALREADY)
+                self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
                 if self.along.is_used():
@@ -971,11 +972,7 @@ class ImpactLoop:
             self.solver.weigh()
             self.solver.note_velocities(self.bounces.restitution)
         self.bounces.resolve()
-        k: cython.int = m.axis  # the impact of pair p was taken last
-        m.impulse = min(
-            self.bodies.mass[m.rows[0]] * abs(m.velocity_after(0, k) - m.before[0][k]),
-            self.bodies.mass[m.rows[1]] * abs(m.velocity_after(1, k) - m.before[1][k]),
-        )
+        m.impulse = self.bounces.take_impulse(p)
 
     @cython.cfunc
     @cython.inline

@@ -161,6 +161,26 @@ RULES = {
 }
 
 
+def passed_on(
+    pairs: Collection[tuple[int, int]], changes: dict[int, Fraction]
+) -> dict[tuple[int, int], Fraction]:
+    """Return what each contact passes on if the momenta of bodies change: leaves first.
+
+    The contacts of a ring have the smaller change of their two bodies.
+    """
+    found: dict[tuple[int, int], Fraction] = {}
+    left, changes = set(pairs), dict(changes)
+    while left:
+        ends = [n for n in changes if sum(n in pair for pair in left) == 1]
+        if not ends:
+            return found | {pair: min(abs(changes[n]) for n in pair) for pair in left}
+        (pair,) = (pair for pair in left if ends[0] in pair)
+        found[pair] = abs(changes[ends[0]])
+        changes[sum(pair) - ends[0]] += changes[ends[0]]
+        left.remove(pair)
+    return found
+
+
 def may_meet(one: Body, other: Body) -> bool:
     """Return whether their filters let two bodies meet."""
     if one.group and one.group == other.group:
@@ -374,6 +394,7 @@ class Simulator:
         self.rubbed_in: dict[tuple[int, int], int] = {}
         self.unpressed: dict[tuple[int, int], Fraction] = {}
         self.events: list[Event] = []
+        self.bounced: dict[tuple[int, int], Fraction] = {}  # what bounces with others pass on
         self.n_shared = 0  # of how many of them the impulses are shared
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
@@ -595,6 +616,7 @@ class Simulator:
         What is in a group that lasts gets the velocity that its members share.
         """
         self.share_impulses()
+        self.bounced.clear()
         self.now = Fraction(1)
         own = self.riders.finish(self.standing_after)
         for i in self.bodies:
@@ -734,7 +756,7 @@ class Simulator:
                 impact.overlaps,
                 outcome,
                 self.shared(pair, impact),
-                self.impulse if outcome == RESOLVED else Fraction(0),
+                self.impulse if outcome == RESOLVED else self.bounced.pop(pair, Fraction(0)),
             )
         )
         if self.watch and outcome in (STOPPED_ALREADY, CROSSED):
@@ -1301,9 +1323,9 @@ class Simulator:
         for n in bodies:
             self.change_alone(n, k, after[n] + e * (after[n] - before[n]))
         self.repeats.update(dict.fromkeys(pairs[1:], (self.n_instants, 0)))
-        self.impulse = min(
-            self.bodies[n].mass * abs(self.velocity[n][k] - before[n]) for n in pairs[0]
-        )
+        changes = {n: self.bodies[n].mass * (self.velocity[n][k] - before[n]) for n in bodies}
+        self.bounced |= passed_on(pairs, changes)
+        self.impulse = self.bounced.pop(pairs[0])
 
     def _leans(self, pair: tuple[int, int]) -> bool:
         """Return whether two bodies have met in the last step, and touch since."""

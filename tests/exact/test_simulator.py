@@ -153,11 +153,28 @@ def test_who_hits_two_at_once_bounces_off_both():
 
     # Stopped together all have -1, and the larger restitution counts for all.
     assert [exact.velocity[n][1] for n in (1, 2, 3)] == [-2, -2, 1]
-    assert [e.impulse for e in exact.events] == [2, 0]
+    assert [e.impulse for e in exact.events] == [2, 2]
     assert described(exact) == [
         (Fraction(2, 3), 1, 3, "resolved"),
         (Fraction(2, 3), 2, 3, "stopped already"),
     ]
+
+
+def test_each_contact_of_bounces_at_one_instant_passes_on_its_own_part():
+    half = Fraction(1, 2)
+    exact = run(
+        [
+            body(1, (-4, 0), (1, 1), (4, 0), "deflect", restitution=half),
+            body(2, (0, 0), (1, 1), (0, 0), "deflect", restitution=half, mass=2),
+            body(3, (6, 0), (1, 1), (-8, 0), "deflect", restitution=half),
+        ]
+    )
+
+    # Stopped together all have -1; half of these changes more, and they part.
+    assert [exact.velocity[n][0] for n in (1, 2, 3)] == [-7 * half, -3 * half, 5 * half]
+    assert [(e.first, e.second, e.impulse) for e in exact.events] == [
+        (1, 2, 15 * half), (2, 3, 21 * half)
+    ]  # fmt: skip
 
 
 def test_of_two_that_are_hit_at_once_one_may_get_away_untouched():
@@ -832,6 +849,10 @@ FAULTS = {
     "walls share an impulse equally": (
         "impulse * width / sum(widths.values())",
         "impulse / len(widths)",
+    ),
+    "a bounce with others passes on what the first body has changed by": (
+        "changes[sum(pair) - ends[0]] += changes[ends[0]]",
+        "pass",
     ),
     "a corner that is none any more is told": (
         "if not impact.corner:\n                    self.report",

@@ -552,6 +552,8 @@ class Follower(Simulator):
         ):
             raise DisagreementError(f"it is still due: {hit}")
         del self.withdrawn[pair]
+        if self.wall_face(pair, impact.axis, impact.sign) is None:
+            self._compare_impulses(hit.impulse, self.bounced.pop(pair, Fraction(0)), hit)
         self.rub_beside(pair, impact)
 
     def _confirm_rounding(self, pair, hit):

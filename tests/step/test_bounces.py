@@ -108,3 +108,38 @@ def test_rows_that_bounce_go_on_the_same_after_a_restore_at_any_step(dim, gravit
         n_at_once += sum(len(times) > len({*times}) for _, times in expected)
 
     assert n_at_once > 0
+
+
+@pytest.mark.parametrize("mirror", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("gravity", [0.0, -16.0])
+def test_the_impulses_of_bounces_at_one_instant_are_what_the_bodies_get(gravity, axis, mirror):
+    #   +---+       +---+
+    #   | A |->  <- |   |      A and B meet C and D, as the hammer H meets them from behind
+    #   +---+ +---+ | H |
+    #         | C | |   |
+    #   +---+ +---+ |   |
+    #   | B |-> | D | |   |
+    shapes = [
+        ((-8, 3), (2, 1), 12, 1), ((-8, -3), (2, 1), 12, 2),
+        ((0, 2), (2, 3), 0, 3), ((0, -3), (2, 1), 0, 1), ((11, 0), (1, 9), -24, 5),
+    ]  # fmt: skip
+    bodies = []
+    for (x, y), (wide, high), speed, mass in shapes:
+        place, half, go = [0.0] * 3, [1.0] * 3, [0.0] * 3
+        place[axis], half[axis], go[axis] = mirror[0] * x, wide, mirror[0] * speed
+        place[(axis + 1) % 3], half[(axis + 1) % 3] = mirror[1] * y, high
+        bodies.append(mover(place, half, go, ec.Deflect(0.5), ec.Mass(mass)))
+    fall = [0.0] * 3
+    fall[(axis + 2) % 3] = gravity
+    space = ec.install(dim=3, gravity=fall)
+
+    esper.process(1 / 2)
+
+    hits = [hit for hit in space.collisions if hit.time == space.collisions[0].time]
+    assert [hit.outcome.name for hit in hits].count("RESOLVED") == 1
+    assert len(hits) == 4
+    for n, body in enumerate(bodies):
+        change = shapes[n][3] * (velocity(body, 3)[axis] - mirror[0] * shapes[n][2])
+        got = sum(hit.impulse_on(body)[axis] for hit in hits if body in (hit.first, hit.second))
+        assert got == pytest.approx(change, rel=1e-12, abs=1e-12)
