@@ -13,10 +13,12 @@ its carrier, and its *own* velocity is kept beside it.  Between steps its `Veloc
 
 An impact gives a rider the velocity v, and its carrier goes at c.  If the impact is with the
 carrier, and always along the normal, its own velocity becomes v - c.  Otherwise a third body is in
-the way.  It blocks the carrier's part first, as far as it must, and own stays if it lies between
-v - c and v.  If not, own becomes the number of that interval nearest to 0.  So nobody gains speed,
-and a rider without own speed has none afterwards.  The next step adds the whole of c again.  If the
-carrier has turned in the same instant, c is its new velocity.
+the way.  What that *lacks* of c is all of c if it stands still or is in free motion, and nothing if
+it rides along, too.  It blocks this part of the carrier's first, as far as it must, and own stays if
+it lies between v - c and v - c + lack.  If not, own becomes the number of that interval nearest to 0.
+So nobody gains speed, a rider without own speed has none afterwards, and two riders of a lift meet as
+on the ground.  The next step adds the whole of c again.  If the carrier has turned in the same
+instant, c is its new velocity.
 
 A body on several carriers that are equally fast along the normal, such as two belts, moves along
 them at the mean of their velocities by the widths of the contacts.  The widths count when a step
@@ -176,6 +178,10 @@ class Carriers:
     first_blocked: cython.double[:, ::1]
     first_kick: cython.double[:, ::1]
     first_in: cython.longlong[::1]  # (n_rows,): the number of that instant
+    # (n_rows, dim): the velocity with which a third body that a rider has met goes along, of several
+    # the one that lacks most of the carrier's; and the number of the instant
+    others: cython.double[:, ::1]
+    others_in: cython.longlong[:, ::1]
     # (n_rows,): the riders of a body are a list: the last one, the one before and after in the
     # list, or -1.  The first is valid if `listed_in` is `ride`, the number of this step
     head: cython.longlong[::1]
@@ -206,6 +212,8 @@ class Carriers:
         self.first_blocked = zeros(DOUBLE, 1, bodies.dim)
         self.first_kick = zeros(DOUBLE, 1, bodies.dim)
         self.first_in = zeros(LONG, 1)
+        self.others = zeros(DOUBLE, 1, bodies.dim)
+        self.others_in = zeros(LONG, 1, bodies.dim)
         self.head = nones(1)
         self.before_in_list = nones(1)
         self.next_in_list = nones(1)
@@ -224,6 +232,8 @@ class Carriers:
             self.first_blocked = grown(self.first_blocked, n_rows)
             self.first_kick = grown(self.first_kick, n_rows)
             self.first_in = grown(self.first_in, n_rows)
+            self.others = grown(self.others, n_rows)
+            self.others_in = grown(self.others_in, n_rows)
             self.head = grown(self.head, n_rows)
             self.before_in_list = grown(self.before_in_list, n_rows)
             self.next_in_list = grown(self.next_in_list, n_rows)
@@ -622,11 +632,59 @@ class Carriers:
                     own = _difference(v, c) + held * s.line_on(k)
                 elif k == rode.normal_of(i):
                     own = _difference(v, c)
+                elif by_carrier:
+                    own = _own_on_carrier(own, self.blocked[i, k], v, c)
                 else:
-                    own = _own_after(own, self.blocked[i, k], v, c, by_carrier)
+                    own = _own_after(own, v, c, self._lack(i, k, c))
                 self.blocked[i, k] = _without_rounding(own + c - v, own, c)
             self.own[i, k] = own + 0.0
             self.kick[i, k] = kick
+
+    def note_partners(self) -> cython.void:
+        """Note how the two bodies of an impact go along with each other's carriers."""
+        m: ImpactState = self.impact
+
+        self._note_partner(m.rows[0], m.rows[1], m.axis)
+        self._note_partner(m.rows[1], m.rows[0], m.axis)
+
+    def _note_partner(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Note with which velocity body j goes along, if body i rides and has met it."""
+        if not self.rides(i):
+            return
+        along: cython.double = self._along_with(j, k)
+        c: cython.double = self.rode.carrier_velocity[i, k]
+
+        if self.others_in[i, k] != self.clusters.instant or along * c < self.others[i, k] * c:
+            self.others_in[i, k] = self.clusters.instant
+            self.others[i, k] = along
+
+    def _along_with(self, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how much of its velocity a body has from its carrier; all of it if it is not dynamic.
+
+        The turns of this instant do not count.
+        """
+        if not self.bodies.dynamic[j]:
+            return self.bodies.velocity_met(j, k)
+        if not self.rides(j) or self.bodies.on_hold[j]:
+            return 0.0
+        is_turned: cython.bint = self.first_in[j] == self.clusters.instant
+        return self.rode.carrier_velocity[j, k] - (
+            self.first_blocked[j, k] if is_turned else self.blocked[j, k]
+        )
+
+    def _lack(self, i: cython.Py_ssize_t, k: cython.int, c: cython.double) -> cython.double:
+        """Return what those that have turned a rider lack of the velocity c of its carrier."""
+        along: cython.double = 0.0
+        anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
+
+        if self.others_in[i, k] == self.clusters.instant:
+            along = self.others[i, k]
+        if anchor >= 0:
+            velocity: cython.double = self._along_with(anchor, k)
+            along = velocity if velocity * c < along * c else along
+        return min(max(c - along, min(c, 0.0)), max(c, 0.0))
 
     def _own_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the own velocity of a rider's path, which gravity may have bent since."""
@@ -645,7 +703,8 @@ class Carriers:
             blocked += self.blocked[i, k] * s.line_on(k)
             v += self.clusters.final_velocity(i, k) * s.line_on(k)
             c += self.rode.carrier_velocity[i, k] * s.line_on(k)
-        return _without_rounding(_own_after(own, blocked, v, c, by_carrier) - (v - c), v, c)
+        own = _own_on_carrier(own, blocked, v, c) if by_carrier else _own_after(own, v, c, c)
+        return _without_rounding(own - (v - c), v, c)
 
     def settle_turned(self) -> cython.void:
         """Find the own velocities of all riders that have turned."""
@@ -710,7 +769,8 @@ class Carriers:
         )
 
         if _without_rounding(v - (own + last - blocked), v, last) != 0.0:
-            self.own[i, k] = _own_after(own, blocked, v, self.rode.carrier_velocity[i, k], False)
+            c: cython.double = self.rode.carrier_velocity[i, k]
+            self.own[i, k] = _own_after(own, v, c, self._lack(i, k, c))
 
     def _find_carrier_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Find the velocity on an axis, at this instant, with which a rider is carried."""
@@ -1053,22 +1113,30 @@ class Carriers:
 
 
 def _own_after(
-    own: cython.double,
-    blocked: cython.double,
-    v: cython.double,
-    c: cython.double,
-    by_carrier: cython.bint,
+    own: cython.double, v: cython.double, c: cython.double, lack: cython.double
 ) -> cython.double:
-    """Return the own velocity of a rider that an impact along a line has turned; see the module.
+    """Return the own velocity of a rider that a third body has turned; see the module.
+
+    It has now the velocity v, and its carrier c, of which the third body lacks a part.
+    """
+    relative: cython.double = _difference(v, c)
+    most: cython.double = v if lack == c else relative + lack
+    slop: cython.double = FACE_ROUNDING * (abs(v) + abs(c))
+
+    if min(most, relative) - slop <= own <= max(most, relative) + slop:
+        return own
+    return _nearest_to_zero(most, relative)
+
+
+def _own_on_carrier(
+    own: cython.double, blocked: cython.double, v: cython.double, c: cython.double
+) -> cython.double:
+    """Return the own velocity of a rider that its carrier has turned along a line.
 
     It has now the velocity v, and its carrier c, of which others have kept `blocked` from it.
     """
     relative: cython.double = _difference(v, c)
 
-    if not by_carrier:
-        slop: cython.double = FACE_ROUNDING * (abs(v) + abs(c))
-        is_within: cython.bint = min(v, relative) - slop <= own <= max(v, relative) + slop
-        return own if is_within else _nearest_to_zero(v, relative)
     if blocked == 0.0:
         return relative
     change: cython.double = relative - (own - blocked)  # if it takes the rider along, own stays

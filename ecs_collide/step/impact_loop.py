@@ -948,6 +948,8 @@ class ImpactLoop:
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
+        if self.bodies.rare.any_carrier:
+            self.carriers.note_partners()
         if self.along.is_used():
             self.along.wait(p, not (normal_only or slants), leans and speed > 0.0)
             self._turn_if_last()
@@ -969,6 +971,7 @@ class ImpactLoop:
             self._split_paths(q)
             self.carriers.catch_up(i, j)
             m.take(q)
+            self.carriers.note_partners()
             self.solver.weigh()
             self.solver.note_velocities(self.bounces.restitution)
         self.bounces.resolve()

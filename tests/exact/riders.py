@@ -103,6 +103,8 @@ class Riders:
         self.step = step
         self.rides: dict[int, Ride] = {}
         self.met: list[Contact] = []
+        # of riders, on an axis: with what third bodies that they have met at this instant go along
+        self.others: dict[tuple[int, int], list[Fraction]] = {}
         contacts = [*contacts, *self._touching(new)]
         came = {i: list(v) for i, v in step.velocity.items()}
         for _ in range(len(contacts) + 1):  # until all who stand on riders go with them, too
@@ -243,23 +245,53 @@ class Riders:
             if k == ride.side[0]:
                 own = v - c
             elif v != own + c:
-                own = self._own_after(own, ride.blocked[k], v, c, by_carrier)
+                if by_carrier:
+                    own = self._own_on_carrier(own, ride.blocked[k], v, c)
+                else:
+                    own = self._own_after(own, v, c, self._lack(i, k, c))
             ride.own[k] = own
             ride.blocked[k] = Fraction(0) if is_same(own + c, v, own) else own + c - v
 
     @staticmethod
-    def _own_after(
-        own: Fraction, blocked: Fraction, v: Fraction, c: Fraction, by_carrier: bool
-    ) -> Fraction:
-        """Return the own velocity along the face after an impact that has left the velocity v."""
-        if not by_carrier:
-            return own if min(v, v - c) <= own <= max(v, v - c) else nearest(v, v - c)
+    def _own_after(own: Fraction, v: Fraction, c: Fraction, lack: Fraction) -> Fraction:
+        """Return the own velocity along the face after a third body has left the velocity v."""
+        ends = v - c, v - c + lack
+        return own if min(ends) <= own <= max(ends) else nearest(*ends)
+
+    @staticmethod
+    def _own_on_carrier(own: Fraction, blocked: Fraction, v: Fraction, c: Fraction) -> Fraction:
+        """Return the own velocity along the face after the carrier has left the velocity v."""
         if blocked == 0:
             return v - c
         change = v - c - (own - blocked)  # if it takes the rider along, own stays
         if own * change >= 0:
             return own
         return own + change if abs(change) < abs(own) else Fraction(0)
+
+    def note_partners(self, pair: tuple[int, int], k: int) -> None:
+        """Note how the two bodies of an impact go along with each other's carriers."""
+        for i, j in (pair, pair[::-1]):
+            if i in self.rides:
+                self.others.setdefault((i, k), []).append(self._along_with(j, k))
+
+    def _along_with(self, j: int, k: int) -> Fraction:
+        """Return what a body has of its velocity from its carrier; all if it is not dynamic."""
+        if not self.step.bodies[j].is_dynamic:
+            return self.step.velocity[j][k]
+        if j not in self.rides or j in self.step.saved:
+            return Fraction(0)
+        ride = self.rides[j]
+        is_turned = ride.first is not None and ride.first[2] == self.step.n_instants
+        return ride.carried[k] - (ride.first[1] if is_turned else ride.blocked)[k]
+
+    def _lack(self, i: int, k: int, c: Fraction) -> Fraction:
+        """Return what those that have turned a rider lack of its carrier's velocity."""
+        along = list(self.others.get((i, k), [Fraction(0)]))
+        cluster = self.step.clusters[k].get(i)
+        if cluster is not None and cluster.anchor is not None:
+            along.append(self._along_with(cluster.anchor, k))
+        least, most = min(c, 0), max(c, 0)
+        return min(max(c - min(along, key=lambda v: v * c), least), most)
 
     def settle_all(self) -> None:
         """Find the own velocities of all riders."""
@@ -292,7 +324,7 @@ class Riders:
         for k in along:
             if k in pushed:  # by a third body in this instant, too
                 v, c = self.step.final(i, k), ride.carried[k]
-                ride.own[k] = self._own_after(own[k], blocked[k], v, c, by_carrier=False)
+                ride.own[k] = self._own_after(own[k], v, c, self._lack(i, k, c))
             self._turn(i, k)
         return True
 

@@ -710,6 +710,7 @@ class Simulator:
         self.rubbing.clear()
         self.unpressed.clear()
         self.riders.met.clear()
+        self.riders.others.clear()
         self.now = time
         self.n_instants += 1
         self.riders.note_partings()
@@ -1227,6 +1228,8 @@ class Simulator:
         elif not self._join(pair, impact):
             self.crushed.add(pair)
             return CRUSHED
+        for other in (pair, *together):
+            self.riders.note_partners(other, k)
         if not normal_only and not (leans and len(self.yielding) == 2):
             self._add_turning(pair, impact)
         if not normal_only:

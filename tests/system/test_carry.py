@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
 import random
 
@@ -1226,3 +1228,54 @@ def test_what_pushes_a_cart_and_its_load_at_once_does_not_count_twice(
     assert velocity(made["cart"], dim) == at(60)
     assert velocity(made["load"], dim) == pytest.approx(at(own))
     assert space.carried(made["load"]) == at(60)
+
+
+def on_a_raft(raft, parts, speeds, *, dim, up, axis, railing=False, saves=False):
+    """Return the own velocities of three crates on a raft, after they have met there."""
+
+    def vector(along, height):
+        found = [0.0] * dim
+        found[axis], found[up] = along, height
+        return tuple(found)
+
+    size, half = [400.0] * dim, [8.0] * dim
+    size[up] = 8.0
+    with another_world("raft"):
+        mover(vector(0, -8), size, vector(raft, 0), ec.Carry(normal=vector(0, 1)))
+        if railing:
+            mover(vector(100, 8), half, vector(raft, 0))
+        crates = [
+            mover(vector(at, 8), half, vector(0, 0), *[copy.copy(part) for part in parts[n]])
+            for n, at in enumerate((-40.0, -8.0, 30.0))
+        ]
+        space = ec.install(dim=dim, gravity=vector(0, -400))
+        for n in range(30):
+            if n == 4:
+                for crate, speed in zip(crates, speeds, strict=True):
+                    of(crate, ec.Velocity).set(*vector(speed, 0))
+            if saves:
+                space.restore(space.save_state())
+            esper.process(1 / 64)
+        return [velocity(crate, dim)[axis] for crate in crates]
+
+
+ON_A_RAFT = {
+    "slide": [[ec.Slide()], [ec.Slide()], [ec.Slide()]],
+    "masses": [[ec.Slide(), ec.Mass(4)], [ec.Slide()], [ec.Slide(), ec.Mass(2)]],
+    "bounce": [[ec.Deflect(0.5)], [ec.Slide()], [ec.Deflect(1.0), ec.Mass(2)]],
+    "ranks": [[ec.Slide(), ec.Dominance(1)], [ec.Slide()], [ec.Slide()]],
+    "a carrier": [[ec.Slide(), ec.Carry()], [ec.Slide()], [ec.Slide(), ec.Carry()]],
+}
+
+
+@pytest.mark.parametrize("parts", ON_A_RAFT)
+@pytest.mark.parametrize("raft", [64.0, -24.0])
+@pytest.mark.parametrize("railing", [False, True])
+@pytest.mark.parametrize(("dim", "up", "axis"), [(2, 1, 0), (2, 0, 1), (3, 1, 2)])
+def test_riders_of_one_raft_meet_as_on_the_ground(dim, up, axis, railing, raft, parts):
+    scene = functools.partial(
+        on_a_raft, parts=ON_A_RAFT[parts], dim=dim, up=up, axis=axis, railing=railing
+    )
+    for speeds in [(40.0, 0.0, -32.0), (96.0, 96.0, 32.0)]:
+        assert scene(raft, speeds=speeds) == pytest.approx(scene(0.0, speeds=speeds), abs=1e-9)
+        assert scene(raft, speeds=speeds, saves=True) == scene(raft, speeds=speeds)
