@@ -93,13 +93,11 @@ class AlongSurfaces:
 
     def _rub_and_land(self) -> cython.void:
         """Let the contacts rub, then the riders land."""
-        m: ImpactState = self.impact
-
         self.clusters.write()
         for c in range(self.met.n_rubbed, self.met.n):
             if self.met.contacts[c].rides:
                 self.met.take(c)
-                self.carriers.catch_up(m.rows[0], m.rows[1])
+                self.carriers.catch_up()
         self.friction.apply()
         for c in range(self.met.n_rubbed, self.met.n):
             if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:

@@ -582,22 +582,25 @@ class Carriers:
             self.first_in[i] = self.clusters.instant
             self._settle(i, False)
 
-    def catch_up(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Find the own velocities of two bodies before an impact; let them follow their carriers.
+    def catch_up(self) -> cython.void:
+        """Find the own velocities of the bodies of an impact; let them follow their carriers.
 
         A rider comes after its carrier.
         """
+        i: cython.Py_ssize_t = self.impact.rows[0]
+        j: cython.Py_ssize_t = self.impact.rows[1]
+
         if self.rode.n == 0:
             return
         if self._carrier_of(i) == j:
-            self._catch_up(j)
-            self._catch_up(i)
+            self._catch_up(j, i)
+            self._catch_up(i, j)
         else:
-            self._catch_up(i)
-            self._catch_up(j)
+            self._catch_up(i, j)
+            self._catch_up(j, i)
 
-    def _catch_up(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the own velocity of a body, and let it follow its carrier.
+    def _catch_up(self, i: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Find the own velocity of a body that meets another; let it follow its carrier.
 
         If the carrier has turned in this instant too, its own velocity is found first.
         """
@@ -605,6 +608,7 @@ class Carriers:
 
         if j >= 0:
             self.settle(j)
+            self._note_partner(i, other, self.impact.axis)
         self.settle(i)
         if self._must_follow(i):
             self.lead(i)
@@ -640,19 +644,10 @@ class Carriers:
             self.own[i, k] = own + 0.0
             self.kick[i, k] = kick
 
-    def note_partners(self) -> cython.void:
-        """Note how the two bodies of an impact go along with each other's carriers."""
-        m: ImpactState = self.impact
-
-        self._note_partner(m.rows[0], m.rows[1], m.axis)
-        self._note_partner(m.rows[1], m.rows[0], m.axis)
-
     def _note_partner(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
-        """Note with which velocity body j goes along, if body i rides and has met it."""
-        if not self.rides(i):
-            return
+        """Note with which velocity body j goes along that a rider meets."""
         along: cython.double = self._along_with(j, k)
         c: cython.double = self.rode.carrier_velocity[i, k]
 

@@ -492,7 +492,7 @@ class ImpactLoop:
         m.take(p)
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
-        self.carriers.catch_up(m.rows[0], m.rows[1])
+        self.carriers.catch_up()
         if self.pairs.impact[p].kind == IMPACT and not m.slants and not self.solver.weigh():
             is_whole = True
             if self.bodies.controls.any_turn:
@@ -903,7 +903,7 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        self.carriers.catch_up(i, j)
+        self.carriers.catch_up()
         leans: cython.bint = not self.is_chosen and self.contacts.leans(p)
         if not (
             inelastic
@@ -948,8 +948,6 @@ class ImpactLoop:
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += m.impulse
-        if self.bodies.rare.any_carrier:
-            self.carriers.note_partners()
         if self.along.is_used():
             self.along.wait(p, not (normal_only or slants), leans and speed > 0.0)
             self._turn_if_last()
@@ -969,9 +967,8 @@ class ImpactLoop:
                 self.pairs.impact[q].repeats = 0
             self._end_drifts(q)
             self._split_paths(q)
-            self.carriers.catch_up(i, j)
             m.take(q)
-            self.carriers.note_partners()
+            self.carriers.catch_up()
             self.solver.weigh()
             self.solver.note_velocities(self.bounces.restitution)
         self.bounces.resolve()

@@ -268,12 +268,6 @@ class Riders:
             return own
         return own + change if abs(change) < abs(own) else Fraction(0)
 
-    def note_partners(self, pair: tuple[int, int], k: int) -> None:
-        """Note how the two bodies of an impact go along with each other's carriers."""
-        for i, j in (pair, pair[::-1]):
-            if i in self.rides:
-                self.others.setdefault((i, k), []).append(self._along_with(j, k))
-
     def _along_with(self, j: int, k: int) -> Fraction:
         """Return what a body has of its velocity from its carrier; all if it is not dynamic."""
         if not self.step.bodies[j].is_dynamic:
@@ -342,9 +336,12 @@ class Riders:
         ride.blocked[k] = Fraction(0)
         self.step.change_alone(i, k, ride.own[k] + ride.carried[k])
 
-    def catch_up(self, pair: tuple[int, int]) -> None:
-        """Settle two bodies before they meet; a rider comes after its carrier."""
+    def catch_up(self, pair: tuple[int, int], k: int) -> None:
+        """Settle two bodies before they meet on an axis; a rider comes after its carrier."""
         i, j = pair
+        for n, other in (pair, pair[::-1]):
+            if n in self.rides:
+                self.others.setdefault((n, k), []).append(self._along_with(other, k))
         if i in self.rides and self.rides[i].carrier == j:
             i, j = j, i
         for n in (i, j):

@@ -1208,7 +1208,7 @@ class Simulator:
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
 
-        self.riders.catch_up(pair)
+        self.riders.catch_up(pair, k)
         for n in self.yielding:
             self.unpressed.setdefault((n, k), self.final(n, k))
         self._note_push(k, restitution)
@@ -1228,8 +1228,6 @@ class Simulator:
         elif not self._join(pair, impact):
             self.crushed.add(pair)
             return CRUSHED
-        for other in (pair, *together):
-            self.riders.note_partners(other, k)
         if not normal_only and not (leans and len(self.yielding) == 2):
             self._add_turning(pair, impact)
         if not normal_only:
@@ -1320,6 +1318,7 @@ class Simulator:
         after = project({n: self.bodies[n].mass for n in bodies}, before, presses)
         yielding = self.yielding
         for pair in pairs:
+            self.riders.catch_up(pair, k)
             self.yielding = set(pair)
             self._note_push(k, e)
         self.yielding = yielding
@@ -1959,7 +1958,7 @@ class Simulator:
 
     def rub_beside(self, pair: tuple[int, int], impact: Impact) -> None:
         """Let a pair rub whose impact another one of this instant has resolved."""
-        self.riders.catch_up(pair)
+        self.riders.catch_up(pair, impact.axis)
         self.yielding = self.weigh(pair, impact.axis)
         if not impact.overlaps and self.yielding.isdisjoint(self.saved):
             self.met.append(set(self.yielding))
@@ -2023,7 +2022,7 @@ class Simulator:
             return False
         contacts, self.rubbing = self.rubbing, []
         for c in contacts:
-            self.riders.catch_up(tuple(c.rows))
+            self.riders.catch_up(tuple(c.rows), c.axis)
         if any(c.friction for c in contacts):
             self._rub(contacts)
         self.unpressed.clear()

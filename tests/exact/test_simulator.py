@@ -1016,8 +1016,8 @@ FAULTS = {
         "e = min(self._restitution_of",
     ),
     "nothing is crushed twice": (
-        "self.crushed.add(pair)\n            return CRUSHED\n        for other in (pair",
-        "return CRUSHED\n        for other in (pair",
+        "self.crushed.add(pair)\n            return CRUSHED\n        if not normal_only and",
+        "return CRUSHED\n        if not normal_only and",
     ),
 }
 
