@@ -1028,10 +1028,14 @@ class Carriers:
         rode: RiderTable = self.rode
 
         for n in range(rode.n):
-            self.settle(rode.riders[n])
+            i: cython.Py_ssize_t = rode.riders[n]
+            if self.first_in[i] >= self.clusters.first_instant:
+                # Its last turn: later instants are of others, but its kick may be shared since.
+                self.first_in[i] = self.clusters.instant
+            self.settle(i)
         self._find_riders()
         for n in range(self.now.n):
-            i: cython.Py_ssize_t = self.now.riders[n]
+            i = self.now.riders[n]
             # Of several that carry it, another one may have become the widest.
             stays: cython.bint = rode.carrier[i] == self.now.carrier[i] or (
                 self.now.shared_axes[i] != 0

@@ -1279,3 +1279,29 @@ def test_riders_of_one_raft_meet_as_on_the_ground(dim, up, axis, railing, raft, 
     for speeds in [(40.0, 0.0, -32.0), (96.0, 96.0, 32.0)]:
         assert scene(raft, speeds=speeds) == pytest.approx(scene(0.0, speeds=speeds), abs=1e-9)
         assert scene(raft, speeds=speeds, saves=True) == scene(raft, speeds=speeds)
+
+
+@pytest.mark.parametrize("speeds", [(64, -64), (0, -64), (100, -30)])
+def test_what_lands_far_away_changes_no_rider(speeds):
+    #     +----+  +----+              +----+
+    #     | => |  |    |              |    | v    later in the step
+    #   ->->->->->->->->->->          +----+
+    def play(is_alone):
+        box((0, -8), (200, 8), ec.Carry((40, 0)))
+        crates = [
+            mover((x, 8), (8, 8), (speed, 0), ec.Slide())
+            for x, speed in zip((-8, 8.25), speeds, strict=True)
+        ]
+        esper.add_component(crates[0], ec.Acceleration(320, 0))
+        if not is_alone:
+            box((3000, 0), (8, 8))
+            mover((3000, 16.75), (8, 8), (0, -64), ec.Slide())  # at 0.75 of the step
+        space = ec.install()
+        esper.process(1 / 64)
+        times = [hit.time for hit in space.collisions]
+        assert [time for time in times if time != 0.75] == times[:1]
+        return [velocity(crate) for crate in crates]
+
+    with another_world("alone"):
+        alone = play(True)
+    assert play(False) == alone
