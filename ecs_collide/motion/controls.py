@@ -28,7 +28,8 @@ class Controls:
     any_lock: Public[cython.bint]
     any_limit: Public[cython.bint]
     any_bounce: Public[cython.bint]  # whether any body has ever had a restitution above 0
-    any_turn: Public[cython.bint]  # whether any body has ever had `Stop` or `Push`
+    # whether any body has ever had `Stop` or `Push`, or a response of the game might choose them
+    any_turn: Public[cython.bint]
     # maximum speed, and restitution of the surface; declared in `components.table`
     limit: Public[cython.double[::1]]
     surface_restitution: Public[cython.double[::1]]

@@ -22,7 +22,7 @@ turn.  A box that lands on two tiles is resolved once, and both tiles get the ev
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython
-from ecs_collide._kernel.constants import BEGAN, ENDED, INF, OutcomeCode, ResponseCode
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, OutcomeCode
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -871,7 +871,6 @@ class ImpactLoop:
 
         if response != 0:
             self.is_chosen = True
-            b.controls.any_turn |= response >= ResponseCode.PUSH
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
         self._resolve(p, self._closing_speed(p), False, False)

@@ -343,6 +343,10 @@ class Pipeline:
             self.offers = offers
         timeline: Timeline = state.timeline
         timeline.loop.surfaces.offers_all = self.is_offering and self.responses.want_all()
+        # A response of the game may choose `Stop` or `Push` for any impact that it is offered.
+        self.bodies.controls.any_turn |= (
+            timeline.loop.surfaces.offers_all or self.bodies.any_offered
+        )
         while timeline.loop.run(True) >= 0:
             self.responses.resolve_one()
         self._end_lap("resolve")

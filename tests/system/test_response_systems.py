@@ -195,3 +195,31 @@ def test_a_response_system_run_by_hand_after_another_one_is_refused():
     ec.MotionSystem(space).process(1.0)
     for system in (ec.BroadphaseSystem(space), ec.NarrowphaseSystem(space), two):
         system.process(1.0)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_a_response_lets_stop_does_not_ask_whether_another_body_has_stop(elsewhere):
+    #      +------+
+    #      | high | <-       stops on the low one, which the game has slowed in the same instant
+    #   ->+------+
+    #     | low  |
+    #   ============
+    box((0, -8), (96, 8))
+    low = mover((0, 8), (8, 8), (64, -64), ec.Slide())
+    high = mover((0, 24), (8, 8), (-64, -64), ec.Slide())
+    if elsewhere:
+        mover((3000, 0), (8, 8), (0, 0), ec.Stop())
+
+    class Slows(ec.ResponseSystem):
+        def respond(self, impact):
+            if high in (impact.first, impact.second):
+                impact.resolve(ec.Stop())
+            else:
+                impact.resolve()
+                impact.set_velocity(low, (32, 0))
+
+    space = ec.install()
+    esper.add_processor(Slows(space), priority=115)
+    esper.process(1 / 16)
+
+    assert (velocity(low), velocity(high)) == ((32, 0), (32, 0))
