@@ -10,6 +10,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.leaning import Leaning
 from ecs_collide.narrowphase.slopes import Slopes
 
 
@@ -28,6 +29,7 @@ class Step:
     queue: ReadOnly[ImpactQueue]
     event_buffer: ReadOnly[EventBuffer]
     slopes: ReadOnly[Slopes]
+    leaning: ReadOnly[Leaning]
     now: ReadOnly[cython.double]  # the time within the step, as a fraction of it
     instant_tick: cython.longlong  # the tick at the start of this instant
     # impacts that close more slowly than this, in units per second, do not bounce
@@ -42,12 +44,14 @@ class Step:
         self.queue = ImpactQueue(bodies, self.pairs)
         self.event_buffer = EventBuffer(bodies.dim)
         self.slopes = Slopes(bodies)
+        self.leaning = Leaning(bodies)
 
     @cython.ccall
     def begin_step(self) -> cython.void:
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()
         self.queue.clear()
+        self.leaning.clear()
         self.queue.by_distance = False
         self.now = 0.0
         self.instant_tick = 0

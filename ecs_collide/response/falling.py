@@ -81,15 +81,16 @@ class Falling:
         `sign` is that of the normal.  One that stands on a wall on the other side stays held.
 
         Includes the other axes at a slope, if the bodies rub, if a resolution may change velocities
-        along the surface, and of a body that a slope may lead there.  What is held on one of them stays held until something
+        along the surface, and of a body that leans on a slope.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         bends: cython.bint = False
         is_slope: cython.bint = is_slanted(sign)
         turns: cython.bint = is_slope or rubs or self._turns(i) or self._turns(j)
+        leans: cython.bint = self.step.leaning.leans(i) or self.step.leaning.leans(j)
 
         self.n_splits = 0
-        for axis in range(self.bodies.dim if turns or self.bodies.rare.any_slope else 0):
+        for axis in range(self.bodies.dim if turns or leans else 0):
             if axis != k:
                 bends |= self._split_along(i, axis, turns)
                 bends |= self._split_along(j, axis, turns)

@@ -107,6 +107,7 @@ class SlopeResponse:
             return False
         i: cython.Py_ssize_t = s.body
         n: cython.int = 0 if m.rows[0] == i else 1
+        self.step.leaning.meet_slope(i)
         self.fixed_speed = 0.0
         for k in range(b.dim):
             self.clusters.even_out(i, k)
@@ -183,24 +184,30 @@ class SlopeResponse:
         return self.gravity.own[i, k] * (1.0 - self.step.now)
 
     def release_turned(self) -> cython.void:
-        """Leave the bodies that turn at this instant, and their partners, to gravity alone.
+        """Leave the leaning bodies that turn at this instant, and their partners, to gravity alone.
 
-        On a slope they may have shared their weights since they met in this step.
+        They may have shared their weights since they met in this step.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = 0
 
         while n < b.n_turned:  # a released body is one more
             i: cython.Py_ssize_t = b.turned[n]
-            q: cython.Py_ssize_t = self.pairs.head_of(i)
-            self.groups.expect(i)
-            self._release(i)
-            while q >= 0:
-                if self.pairs.at[q].met != NOT_MET and self.pairs.impact[q].resolutions > 0:
-                    self._release(self.pairs.partner(q, i))
-                q = self.pairs.next_of(q, i)
-            self.clusters.write()
+            if self.step.leaning.leans(i):
+                self._release_with(i)
             n += 1
+
+    def _release_with(self, i: cython.Py_ssize_t) -> cython.void:
+        """Release a body that leans on a slope, and the partners that it has met."""
+        q: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        self.groups.expect(i)
+        self._release(i)
+        while q >= 0:
+            if self.pairs.at[q].met != NOT_MET and self.pairs.impact[q].resolutions > 0:
+                self._release(self.pairs.partner(q, i))
+            q = self.pairs.next_of(q, i)
+        self.clusters.write()
 
     def _release(self, i: cython.Py_ssize_t) -> cython.void:
         """Leave a body, and its lasting clusters, to gravity alone on axes with a shared pull.

@@ -28,6 +28,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.leaning import Leaning
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.contact_graph import ContactGraph
@@ -61,6 +62,7 @@ class Solver:
     """The solver of impacts, with the state of the current one."""
 
     bodies: Bodies
+    leaning: Leaning
     clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged
     projection: Public[Projection]
     graph: ContactGraph  # of the projection
@@ -88,6 +90,7 @@ class Solver:
 
     def __init__(self, step: Step):
         self.bodies = step.bodies
+        self.leaning = step.leaning
         self.clusters = Clusters(step)
         self.projection = Projection(step, self.clusters)
         self.graph = self.projection.graph
@@ -261,7 +264,7 @@ class Solver:
             for n in range(2):
                 if m.is_dynamic[n]:
                     self.clusters.let_fall(m.rows[n], m.axis)
-            if b.rare.any_slope and not normal_only:
+            if self.leaning.n and not normal_only:
                 self._share_weights()
         press: cython.double = self.note_velocities(restitution)
         self.parting = 0.0
@@ -321,7 +324,8 @@ class Solver:
 
         for n in range(2):
             if (
-                m.turns(n)
+                self.leaning.leans(m.rows[n])
+                and m.turns(n)
                 and not m.is_dynamic[1 - n]
                 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
             ):

@@ -1395,3 +1395,33 @@ def test_a_slope_that_nothing_touches_changes_nothing(response, pull):
         paths.append(path)
 
     assert paths[0] == paths[1]
+
+
+@pytest.mark.parametrize("state", ["is there", "is gone", "is gone in a saved game"])
+def test_a_slope_that_nothing_touches_changes_nothing_for_crates_that_press(state):
+    #     +-----+
+    #     |  => |+-----+     the left one is pulled against the other, which jumps
+    #     +-----+|     | ^
+    #   =========+-----+===
+    def play(slope, n_steps=6):
+        box((0, -8), (200, 8))
+        left = mover((-20, 8), (8, 8), (0, -64), ec.Slide(), ec.Acceleration(200, 0))
+        right = mover((0, 16), (8, 8), (0, 64), ec.Slide())
+        corner = box((3000, 16), (16, 16), *([ec.Slope("right")] if slope else []))
+        space = ec.install(gravity=(0, -400))
+        esper.process(0.0)
+        if state != "is there":
+            esper.delete_entity(corner, immediate=True)
+            esper.process(0.0)
+        if slope and state == "is gone in a saved game":
+            data = space.snapshot()
+            enter_new_world()
+            space = ec.install(gravity=(0, -400))
+            space.restore(data)
+        for _ in range(n_steps):
+            esper.process(1 / 16)
+        return [(space.position_of(body), space.velocity_of(body)) for body in (left, right)]
+
+    with another_world("without"):
+        without = play(slope=False)
+    assert play(slope=True) == without
