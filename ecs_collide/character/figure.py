@@ -494,10 +494,13 @@ class Figure:
 
     @cython.cfunc
     def cast(self, centre: tuple, motion: tuple) -> Hit | None:
-        """Return the first body that would stop it on a way from a place, as in the step."""
+        """Return the first body that would stop it on a way from a place, as in the step.
+
+        Of several bodies hit at once it is the first in space.
+        """
         if not any_of(motion):
             return None
-        return self.around.cast(self.entity, centre, self.half, motion, ANY)
+        return self.around.cast(self.entity, centre, self.half, motion, IN_SPACE)
 
     @cython.cfunc
     def cast_firm(self, centre: tuple, motion: tuple) -> Hit | None:
@@ -505,11 +508,6 @@ class Figure:
         if not any_of(motion):
             return None
         return self.around.cast(self.entity, centre, self.half, motion, FIRM)
-
-    @cython.cfunc
-    def cast_in_order(self, centre: tuple, motion: tuple) -> Hit | None:
-        """Do the same, and of several bodies hit at once return the first in space."""
-        return self.around.cast(self.entity, centre, self.half, motion, IN_SPACE)
 
 
 def are_same(one: cython.double, other: cython.double) -> cython.bint:

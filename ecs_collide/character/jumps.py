@@ -92,7 +92,7 @@ def slip_past_corner(figure: Figure, out: list) -> cython.void:
     if figure.rides:
         rise = added(rise, figure.upwards(figure.frame[up] * figure.sign * figure.dt))
     move: tuple = figure.way(1.0)
-    hit: Hit | None = figure.cast_in_order(figure.centre, times(added(move, rise), STEPS_AHEAD))
+    hit: Hit | None = figure.cast(figure.centre, times(added(move, rise), STEPS_AHEAD))
     if hit is None or hit.depth > 0.0 or hit.normal[up] != -figure.sign:
         return
     share: cython.double = min(hit.time * STEPS_AHEAD, 1.0)
@@ -132,7 +132,7 @@ def _slips_round(figure: Figure, out: list, ahead: cython.int) -> cython.bint:
     for k in range(figure.dim):
         beside.append(0.0 if k == ahead else figure.own[k] * dt)
     move: tuple = tuple(beside)
-    hit: Hit | None = figure.cast_in_order(figure.centre, times(added(move, forth), STEPS_AHEAD))
+    hit: Hit | None = figure.cast(figure.centre, times(added(move, forth), STEPS_AHEAD))
     if hit is None or hit.depth > 0.0 or abs(hit.normal[ahead]) != 1.0:
         return False
     if figure.around.gives_way(hit.id):  # it pushes

@@ -137,7 +137,7 @@ def meet(figure: Figure, out: list) -> cython.void:
     sign: cython.int = figure.sign
     frame: tuple = figure.frame_now()
     moved: tuple = added(tuple(out), frame)
-    hit: Hit | None = figure.cast_in_order(figure.centre, times(moved, figure.dt))
+    hit: Hit | None = figure.cast(figure.centre, times(moved, figure.dt))
     if hit is None or hit.depth > 0.0:
         return
     normal: tuple = hit.normal

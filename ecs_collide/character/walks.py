@@ -163,7 +163,7 @@ def look_down(figure: Figure, centre: tuple, far: cython.double) -> object:
     """Return the ground below a place, and its distance, 0 if it is within rounding."""
     if far == 0.0:
         return None
-    hit: Hit | None = figure.cast_in_order(centre, figure.upwards(-far))
+    hit: Hit | None = figure.cast(centre, figure.upwards(-far))
     if hit is None or hit.depth > 0.0 or not figure.is_floor(hit.normal):
         return None
     figure.below[hit.id] = hit.normal

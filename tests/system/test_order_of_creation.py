@@ -206,6 +206,33 @@ def test_a_character_that_walks_down_onto_two_tiles_is_on_the_left_one_in_any_or
             assert hero.ground == tiles[3]
 
 
+def test_a_character_inside_a_block_and_at_a_step_jumps_alike_in_any_order():
+    #       +-----+
+    #       |+---+|       in a block of its width, beside a step that is as low as it can climb
+    #   +---||   ||
+    #   |   ||   ||
+    #   ============
+    def jumps(blocks: list[tuple[float, float]]) -> list[tuple[float, ...]]:
+        with another_world("inside a block"):
+            box((32, -8), (16, 8))
+            for x, height in blocks:
+                box((x, height), (6, height))
+            hero = Character()
+            limits = ec.Friction(1), ec.MaxSpeed(150)
+            player = mover((32, 8), (6, 8), (0, 0), hero, ec.Slide(), *limits)
+            space = ec.install()
+            places = []
+            for step in range(8):
+                if step == 3:
+                    hero.walk, hero.jump = -1.0, True
+                esper.process(1 / 64)
+                places.append(space.position_of(player))
+        return places
+
+    step_first = [(20, 3), (32, 6)]
+    assert jumps(step_first) == jumps(step_first[::-1])
+
+
 def test_a_pool_of_tiles_floats_a_crate_alike_in_any_order():
     def floats(order: list[int]) -> tuple[float, ...]:
         with another_world("pool"):
