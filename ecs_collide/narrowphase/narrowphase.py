@@ -189,62 +189,31 @@ class Narrowphase:
 
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
         """Aim the sweeper at a pair, from now to the end of the step."""
+        self.n_sweeps += 1
+        self.sweeper.aim_pair(self.bodies, self.pairs, p, self.step.now)
+        if self.bodies.any_resize:
+            self._settle(p)
+        if self.bodies.rare.any_slope:
+            self.step.slopes.aim(self.sweeper, self.step.now, self.pairs, p)
+
+    def _settle(self, p: cython.Py_ssize_t) -> cython.void:
+        """Set the rates of a pair that are due to rounding alone to 0; one of the two may resize."""
+        for k in range(self.bodies.dim):
+            bound: cython.double = self._rounding(p, k)
+            if bound != 0.0:
+                self.sweeper.settle(k, bound)
+
+    def _rounding(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how much rounding alone may make the faces of a pair close or part in a step."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
-        path: cython.p_double = b.flat_path
-        way1: cython.double = self.step.now - b.base[i]
-        way2: cython.double = self.step.now - b.base[j]
-        rest: cython.double = 1.0 - self.step.now
 
-        self.n_sweeps += 1
-        for k in range(b.dim):
-            move1: cython.double = path[one + MOTION]
-            move2: cython.double = path[two + MOTION]
-            resize1: cython.double = path[one + RESIZE]
-            resize2: cython.double = path[two + RESIZE]
-            centre1: cython.double = path[one + CENTRE] + move1 * way1
-            centre2: cython.double = path[two + CENTRE] + move2 * way2
-            centre2 += self.pairs.offset_of(p, k)
-            half1: cython.double = path[one + HALF] + resize1 * way1
-            half2: cython.double = path[two + HALF] + resize2 * way2
-            half1 = half1 if half1 > 0.0 else 0.0
-            half2 = half2 if half2 > 0.0 else 0.0
-            self.sweeper.aim(
-                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
-                move1, resize1, move2, resize2, rest,
-            )  # fmt: skip
-            if b.width[k] > 0.0:
-                self.sweeper.loosen(k, b.width[k])
-            if b.any_resize:
-                self._settle(p, k, one, two)
-            one += 4
-            two += 4
-        if b.rare.any_slope:
-            self.step.slopes.aim(self.sweeper, self.step.now, self.pairs, p)
-
-    def _settle(
-        self,
-        p: cython.Py_ssize_t,
-        k: cython.int,
-        one: cython.Py_ssize_t,
-        two: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Set a rate of two resizing bodies on an axis to 0 if it is due to rounding alone.
-
-        `one` and `two` are the offsets of the axis of the two bodies in `Bodies.path`.
-        """
-        b: Bodies = self.bodies
-        bound: cython.double = rounding_of_faces(
-            abs(b.path[one + MOTION]) + abs(b.path[two + MOTION]),
-            abs(b.path[one + RESIZE]) + abs(b.path[two + RESIZE]),
-            b.dt * self.shared.rounding(self.pairs.at[p].first, self.pairs.at[p].second, k),
+        return rounding_of_faces(
+            abs(b.motion_of(i, k)) + abs(b.motion_of(j, k)),
+            abs(b.resize_of(i, k)) + abs(b.resize_of(j, k)),
+            b.dt * self.shared.rounding(i, j, k),
         )
-
-        if bound != 0.0:
-            self.sweeper.settle(k, bound)
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind that the sweeper found."""
@@ -366,14 +335,8 @@ class Narrowphase:
             closing = -closing
         if not b.any_resize:
             return closing
-        bound: cython.double = rounding_of_faces(
-            abs(b.motion_of(i, k)) + abs(b.motion_of(j, k)),
-            abs(b.resize_of(i, k)) + abs(b.resize_of(j, k)),
-            self.shared.rounding(i, j, k) * b.dt,
-        )
-
         closing += b.resize_of(i, k) + b.resize_of(j, k)
-        return 0.0 if abs(closing) <= bound else closing
+        return 0.0 if abs(closing) <= self._rounding(p, k) else closing
 
     def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note the side on which the pair just swept touches without an impact."""

@@ -329,22 +329,10 @@ class Slopes:
         self, now: cython.double, pairs: PairTable, p: cython.Py_ssize_t
     ) -> cython.double:
         """Return the time from `now` until a gap of the pair found opens; below 0 if one is."""
-        b: Bodies = self.bodies
         s: Sweeper = self.sides
-        i: cython.Py_ssize_t = pairs.at[p].first
-        j: cython.Py_ssize_t = pairs.at[p].second
         rest: cython.double = INF
 
-        for k in range(b.dim):
-            one: cython.double = b.centre_at(i, k, now)
-            other: cython.double = b.centre_at(j, k, now) + pairs.offset_of(p, k)
-            half: cython.double = b.half_at(i, k, now)
-            half2: cython.double = b.half_at(j, k, now)
-            s.aim(
-                k, one - half, one + half, other - half2, other + half2,
-                b.motion_of(i, k), b.resize_of(i, k), b.motion_of(j, k), b.resize_of(j, k),
-                1.0 - now,
-            )  # fmt: skip
+        s.aim_pair(self.bodies, pairs, p, now)
         self.aim(s, now, pairs, p)
         for side in range(s.n_sides):
             if s.gap[side] > s.slop[side >> 1]:

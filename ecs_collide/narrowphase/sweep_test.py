@@ -30,7 +30,8 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import INF, NAN, SLOP, TINY
-from ecs_collide.broadphase.pair_table import FIRST, SECOND
+from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 
 SEPARATE = 0
 TOUCH = 1
@@ -80,6 +81,37 @@ class Sweeper:
         self.n_sides = 2 * dim
         self.axis = -1
 
+    def aim_pair(
+        self, b: Bodies, pairs: PairTable, p: cython.Py_ssize_t, now: cython.double
+    ) -> cython.void:
+        """Set the faces of the boxes of a pair, and their motion from `now` to the step's end."""
+        i: cython.Py_ssize_t = pairs.at[p].first
+        j: cython.Py_ssize_t = pairs.at[p].second
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
+        path: cython.p_double = b.flat_path
+        way1: cython.double = now - b.base[i]
+        way2: cython.double = now - b.base[j]
+
+        for k in range(self.dim):
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            grow1: cython.double = path[one + RESIZE]
+            grow2: cython.double = path[two + RESIZE]
+            centre1: cython.double = path[one + CENTRE] + move1 * way1
+            centre2: cython.double = path[two + CENTRE] + move2 * way2
+            centre2 += pairs.offset_of(p, k)
+            half1: cython.double = path[one + HALF] + grow1 * way1
+            half2: cython.double = path[two + HALF] + grow2 * way2
+            half1 = half1 if half1 > 0.0 else 0.0
+            half2 = half2 if half2 > 0.0 else 0.0
+            self.aim(
+                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
+                move1, grow1, move2, grow2, 1.0 - now, b.width[k],
+            )  # fmt: skip
+            one += 4
+            two += 4
+
     def aim(
         self,
         k: cython.int,
@@ -92,17 +124,20 @@ class Sweeper:
         move2: cython.double,
         grow2: cython.double,
         rest: cython.double,
+        width: cython.double,
     ) -> cython.void:
         """Set the faces of one axis and their motion.
 
         `move` is the displacement of a centre over a whole step and `grow`
         the change of a half size; `rest` is the remaining part of the step.
+        `width` is that of a world that wraps, else 0: the faces are as coarse
+        as a number of that size.
         """
         low1: cython.double = move1 - grow1
         high1: cython.double = move1 + grow1
         low2: cython.double = move2 - grow2
         high2: cython.double = move2 + grow2
-        largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))
+        largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2), width)
 
         self.near[k] = SLOP * largest
         largest = max(
@@ -128,22 +163,6 @@ class Sweeper:
         self.gap[2 * k + 1] = plus
         self.rate[2 * k + 1] = _without_tiny(low1 - high2)
         self.slop[k] = slop
-
-    def loosen(self, k: cython.int, largest: cython.double) -> cython.void:
-        """Raise the slop of an aimed axis to the slop of a face at `largest`."""
-        slop: cython.double = SLOP * largest
-        minus: cython.double = self.gap[2 * k]
-        plus: cython.double = self.gap[2 * k + 1]
-
-        self.near[k] = max(self.near[k], slop)
-        self.slop[k] = max(self.slop[k], slop)
-        slop = self.slop[k]
-        if minus >= plus and -slop <= minus < 0.0:
-            if minus == plus:
-                self.gap[2 * k + 1] = 0.0
-            self.gap[2 * k] = 0.0
-        elif plus > minus and -slop <= plus < 0.0:
-            self.gap[2 * k + 1] = 0.0
 
     def settle(self, k: cython.int, bound: cython.double) -> cython.void:
         """Set rates of an aimed axis that are at most `bound` in a whole step to 0."""
@@ -372,6 +391,7 @@ def sweep_pairs(
                 motions[j, k],
                 growths[j, k],
                 1.0,
+                0.0,
             )
         kind[p] = sweeper.solve()
         axis[p] = sweeper.axis

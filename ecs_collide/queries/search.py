@@ -629,7 +629,7 @@ class Search:
         for k in range(self.dim):
             self.sweeper.aim(
                 k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
-                self.displacement[k], 0.0, 0.0, 0.0, 1.0,
+                self.displacement[k], 0.0, 0.0, 0.0, 1.0, 0.0,
             )  # fmt: skip
         self.sweeper.n_sides = 2 * self.sweeper.dim
 

@@ -212,10 +212,10 @@ def test_the_doctor_sees_who_is_inside_across_each_axis_of_a_world_of_three():
 def test_gaps_below_the_slop_of_the_width_count_as_none(first, second, loose):
     """Where numbers are fine, and what they were made of was not: of plain Python."""
     sweeper = plain.kernel("narrowphase.sweep_test").Sweeper(2)
-    sweeper.aim(0, *first, *second, 0.0, 0.0, 0.0, 0.0, 1.0)
+    sweeper.aim(0, *first, *second, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
     before = sweeper.gap[:2]
 
-    sweeper.loosen(0, 1e6)
+    sweeper.aim(0, *first, *second, 0.0, 0.0, 0.0, 0.0, 1.0, 1e6)
 
     assert sweeper.gap[:2] == (before if loose is None else list(loose))
     assert sweeper.slop[0] == sweeper.near[0] == SLOP * 1e6
