@@ -27,7 +27,6 @@ from ecs_collide.broadphase.pair_table import (
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.faces import face_of_normal
 from ecs_collide.narrowphase.impact_queue import CROSSES, ImpactQueue
-from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
@@ -481,18 +480,16 @@ class Narrowphase:
         return True
 
     def _may_close(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the contact side of a pair's impact still closes, or that is unknown.
+        """Return whether the faces of a pair's impact still close, or that is unknown.
 
-        If it does not, the two stay apart on its axis, and a sweep would find nothing.
+        If they do not, the two stay apart on their axis, and a sweep would find nothing.
         """
         k: cython.int = self.pairs.impact[p].axis
+        face: cython.int = face_of_normal(k, self.pairs.impact[p].sign)
 
-        if self.pairs.impact[p].kind != IMPACT:
+        if self.pairs.impact[p].kind != IMPACT or face == 0:
             return True
-        if is_slanted(self.pairs.impact[p].sign):
-            i: cython.Py_ssize_t = self.pairs.at[p].first
-            return self.step.slopes.closing(i, self.pairs.at[p].second) > 0.0
-        return self._closing_of_faces(p, k, self.pairs.impact[p].sign) > 0.0
+        return self._closing_of_faces(p, k, face) > 0.0
 
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.

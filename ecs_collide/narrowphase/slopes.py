@@ -91,7 +91,9 @@ class Slopes:
     near_sign: cython.int
     n_near: cython.int
     near_gap: cython.double
-    unit: cython.double[3]  # the result of `find_normal`
+    # the results of `find_normal`: whether it is the normal of a line
+    unit: cython.double[3]
+    slants: cython.bint
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -174,11 +176,10 @@ class Slopes:
     def find_normal(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int, sign: cython.int
     ) -> cython.void:
-        """Find the unit normal of a contact of two bodies, from j to i, as `unit`."""
-        slants: cython.bint = is_slanted(sign) and self.find(i, j)
-
+        """Find the unit normal of a contact of two bodies, from j to i, as `unit`; set `slants`."""
+        self.slants = is_slanted(sign) and self.find(i, j)
         for k in range(self.bodies.dim):
-            if slants:
+            if self.slants:
                 self.unit[k] = self.sign * self.normal_on(k) + 0.0
             elif k != axis:
                 self.unit[k] = 0.0
@@ -238,33 +239,24 @@ class Slopes:
         """Return the height of the measured corner above the open face of the box."""
         return self.corner_height - (self.height - self.drop)
 
-    def _surface(self, sign: cython.int) -> cython.double:
-        """Return the height of the line at the measured corner, or of the open face, by the sign."""
-        return self.rise() if is_slanted(sign) else self.height - self.drop
+    def _choose(self, sign: cython.int) -> cython.void:
+        """Let the open face of the box be the line, unless the sign is that of the line's normal."""
+        if not is_slanted(sign):
+            self.foot = self.height - self.drop
+            self.steepness = self.normal_run = 0.0
+            self.normal_up = self.out
 
     def is_level(self, sign: cython.int, tolerance: cython.double) -> cython.bint:
         """Return whether the measured corner is on the line, or on the open face, by the sign.
 
         The gap may be `tolerance` times the largest coordinate.
         """
-        return abs(self.corner_height - self._surface(sign)) <= tolerance * self.reach
+        self._choose(sign)
+        return abs(self.corner_height - self.rise()) <= tolerance * self.reach
 
     def is_at_high_end(self) -> cython.bint:
         """Return whether the measured corner is at the high end of the line, within the slop."""
         return self.rise() >= self.height - self.drop - SLOP * self.reach
-
-    def closing(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return how much the paths of a pair close along its slope's normal in a step, at least 0."""
-        b: Bodies = self.bodies
-        speed: cython.double = 0.0
-
-        if not self.find(i, j):
-            return 0.0
-        for k in range(b.dim):
-            way: cython.double = b.motion_of(self.slope, k) - b.motion_of(self.body, k)
-            growth: cython.double = b.resize_of(self.body, k)
-            speed += way * self.normal_on(k) + growth * abs(self.normal_on(k))
-        return max(speed, 0.0) + 0.0
 
     def aim(
         self,
@@ -599,16 +591,17 @@ class Slopes:
         """
         dim: cython.int = self.bodies.dim
 
-        if is_slanted(sweeper.sign):
-            for k in range(dim):
-                hit[1 + dim + k] = self.normal_on(k) + 0.0
+        self._choose(sweeper.sign)
+        for k in range(dim):
+            hit[1 + dim + k] = self.normal_on(k) + 0.0
         if sweeper.kind != OVERLAP:
             self.along += self.forth * way
             hit[1 + self.up] = self.seat_of(half, sweeper.sign) + 0.0
 
     def seat_of(self, half: cython.double, sign: cython.int) -> cython.double:
         """Return the centre of a measured box on the line, or on the open face, by the sign."""
-        height: cython.double = self._surface(sign)
+        self._choose(sign)
+        height: cython.double = self.rise()
         nudge: cython.double = 0.0
         start: cython.double = self.base + self.out * height + self.out * half
         centre: cython.double = start

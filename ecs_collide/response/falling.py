@@ -12,10 +12,10 @@ from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.supports import Supports
 
 
@@ -25,6 +25,7 @@ class Falling:
 
     step: Step
     bodies: Bodies
+    impact: ImpactState
     clusters: Clusters
     gravity: Gravity
     carriers: Carriers
@@ -37,13 +38,14 @@ class Falling:
     # of `Gravity`
     joined: cython.double[:, ::1]
 
-    def __init__(self, step: Step, clusters: Clusters, carriers: Carriers, supports: Supports):
+    def __init__(self, step: Step, impact: ImpactState, carriers: Carriers, supports: Supports):
         bodies: Bodies = step.bodies
 
         self.step = step
         self.bodies = bodies
         self.gravity = step.gravity
-        self.clusters = clusters
+        self.impact = impact
+        self.clusters = impact.clusters
         self.carriers = carriers
         self.supports = supports
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
@@ -68,36 +70,32 @@ class Falling:
                 else:
                     self.gravity.start_path(i, k)
 
-    def split(
-        self,
-        i: cython.Py_ssize_t,
-        j: cython.Py_ssize_t,
-        k: cython.int,
-        sign: cython.int,
-        rubs: cython.bint,
-    ) -> cython.bint:
-        """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
+    def split(self, rubs: cython.bint) -> cython.bint:
+        """Split the paths of the two bodies of the impact now; return whether one bends.
 
-        `sign` is that of the normal.  One that stands on a wall on the other side stays held.
+        One that stands on a wall on the other side stays held.
 
         Includes the other axes at a slope, if the bodies rub, if a resolution may change velocities
-        along the surface, and of a body that leans on a slope.  What is held on one of them stays held until something
-        turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
+        along the surface, and of a body that leans on a slope.  What is held on one of them stays held
+        until something turns it there, see `Clusters.turn_freely`; else its support would bear it,
+        and rub, again.
         """
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
         bends: cython.bint = False
-        is_slope: cython.bint = is_slanted(sign)
-        turns: cython.bint = is_slope or rubs or self._turns(i) or self._turns(j)
+        turns: cython.bint = m.slants or rubs or self._turns(i) or self._turns(j)
         leans: cython.bint = self.step.leaning.leans(i) or self.step.leaning.leans(j)
 
         self.n_splits = 0
         for axis in range(self.bodies.dim if turns or leans else 0):
-            if axis != k:
+            if axis != m.axis:
                 bends |= self._split_along(i, axis, turns)
                 bends |= self._split_along(j, axis, turns)
-        if self.supports.wall_below(i, k, -sign) < 0:
-            bends |= self._split_path(i, k, is_slope)
-        if self.supports.wall_below(j, k, sign) < 0:
-            bends |= self._split_path(j, k, is_slope)
+        if m.slants or self.supports.wall_below(i, m.axis, -m.sign) < 0:
+            bends |= self._split_path(i, m.axis, m.slants)
+        if m.slants or self.supports.wall_below(j, m.axis, m.sign) < 0:
+            bends |= self._split_path(j, m.axis, m.slants)
         return bends
 
     def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:

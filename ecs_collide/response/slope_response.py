@@ -27,7 +27,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.faces import belt_velocity, side_of_normal
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -356,7 +356,7 @@ class SlopeResponse:
                 speed += b.growth_of(i, k) if normal > 0.0 else -b.growth_of(i, k)
             self.faces[TRIED, k] = normal
             self.faces[TRIED, SPEED + k] = speed
-        if not is_slanted(c.sign) or not c.slopes.is_at_high_end():
+        if not c.slopes.slants or not c.slopes.is_at_high_end():
             return True
         # Over the high end of a line it leaves the slope, unless it moves down.
         path: cython.double = self.after[c.axis] + 0.5 * self.pull[c.axis]

@@ -49,12 +49,12 @@ class Supports:
     def wall_below(self, i: cython.Py_ssize_t, k: cython.int, up: cython.int) -> cython.Py_ssize_t:
         """Return the wall that bears a body on an axis, or -1.
 
-        `up` is the sign from the wall to the body.  The line of a slope, 2 or -2, bears none.
+        `up` is the sign from the wall to the body.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = 1
 
-        if not self._is_held(i, k) or abs(up) != 1:
+        if not self._is_held(i, k):
             return -1
         if self.way.shape[0] < b.capacity:
             self.pair_of = grown(self.pair_of, b.capacity)

@@ -12,7 +12,7 @@ from math import copysign
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import OutcomeCode
 from ecs_collide.broadphase.pair_table import BEGUN, CROSS, PairTable
-from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import EARLIER, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.event_buffer import (
     EVENT_KIND,
@@ -21,7 +21,7 @@ from ecs_collide.narrowphase.event_buffer import (
     EventBuffer,
 )
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT
 from ecs_collide.response.clusters import Clusters
@@ -105,7 +105,7 @@ class ImpactLog:
         numbers[at + dim] = self.closing_speed(p, outcome)  # which finds the normal, too
         for k in range(dim):
             numbers[at + k] = self.slopes.unit[k]
-        self._write_places(numbers, p, at + dim + 1, is_slanted(self.pairs.impact[p].sign))
+        self._write_places(numbers, p, at + dim + 1)
         at += 1 + 3 * dim
         for k in range(dim):
             numbers[at + k] = self._before(i, k, outcome, self.event_velocity(i, k))
@@ -115,45 +115,34 @@ class ImpactLog:
     @cython.cfunc
     @cython.inline
     def _write_places(
-        self,
-        numbers: cython.p_double,
-        p: cython.Py_ssize_t,
-        at: cython.Py_ssize_t,
-        slants: cython.bint,
+        self, numbers: cython.p_double, p: cython.Py_ssize_t, at: cython.Py_ssize_t
     ) -> cython.void:
         """Write the centres of the two boxes of an impact, and the region they share.
 
         `at` is the place of the first centre in the numbers.  The region is at the first box, with
-        the second at the image that is met.  On the line of a slope it is the corner of the box.
+        the second at the image that is met.  On the line of a slope, whose normal was found, it is
+        the corner of the box.
         """
         b: Bodies = self.bodies
-        path: cython.p_double = b.flat_path
+        now: cython.double = self.step.now
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
-        way1: cython.double = self.step.now - b.base[i]
-        way2: cython.double = self.step.now - b.base[j]
         dim: cython.int = b.dim
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         meets: cython.bint = self.pairs.impact[p].kind == IMPACT
 
         for k in range(dim):
-            centre: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
-            other: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
-            half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
+            centre: cython.double = b.centre_at(i, k, now)
+            other: cython.double = b.centre_at(j, k, now)
+            half: cython.double = b.half_at(i, k, now)
+            half2: cython.double = b.half_at(j, k, now)
             image: cython.double = other + self.pairs.offset_of(p, k)
-            low: cython.double = centre - half
-            high: cython.double = centre + half
-            other_low: cython.double = image - half2
-            other_high: cython.double = image + half2
-            low = other_low if other_low > low else low
-            high = other_high if other_high < high else high
+            low: cython.double = max(centre - half, image - half2)
+            high: cython.double = min(centre + half, image + half2)
             if low > high:  # a corner, by rounding
                 low, high = high, low
-            if meets and slants:
+            if meets and self.slopes.slants:
                 normal: cython.double = self.slopes.normal_on(k)
                 low = high if normal < 0.0 else low
                 high = low if normal > 0.0 else high
@@ -166,8 +155,6 @@ class ImpactLog:
             numbers[at + 4 * dim] = low + shift + 0.0
             numbers[at + 5 * dim] = high + shift + 0.0
             at += 1
-            one += 4
-            two += 4
 
     def closing_speed(self, p: cython.Py_ssize_t, outcome: cython.int) -> cython.double:
         """Return how fast the faces of a pair close at this instant, at least 0.

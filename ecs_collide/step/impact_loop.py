@@ -157,7 +157,7 @@ class ImpactLoop:
         self.holding = holding
         self.closing = ClosingContacts(step, self.clusters, narrowphase)
         self.carriers = Carriers(step, contacts, solver)
-        self.falling = Falling(step, self.clusters, self.carriers, solver.supports)
+        self.falling = Falling(step, solver.impact, self.carriers, solver.supports)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.tangential = solver.tangential
         self.along = AlongSurfaces(solver, self.carriers)
@@ -500,7 +500,7 @@ class ImpactLoop:
             if self.bodies.controls.any_turn:
                 self.tangential.join_groups()
         if self.along.wait(p, is_whole, self.contacts.leans(p)) == RUBS:
-            self.falling.split(m.rows[0], m.rows[1], m.axis, m.sign, True)
+            self.falling.split(True)
         self._turn_if_last()
 
     @cython.cfunc
@@ -554,14 +554,15 @@ class ImpactLoop:
         return any_ended
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Split the paths of two falling bodies at this instant; return whether that bends one."""
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        rubs: cython.bint = (
-            self.bodies.rare.any_friction and self.bodies.rare.friction_between(i, j) > 0.0
-        )
+        """Take the impact of a pair; return whether a path of a falling body bends at this instant."""
+        m: ImpactState = self.solver.impact
 
-        return self.falling.split(i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign, rubs)
+        m.take(p)
+        rubs: cython.bint = (
+            self.bodies.rare.any_friction
+            and self.bodies.rare.friction_between(m.rows[0], m.rows[1]) > 0.0
+        )
+        return self.falling.split(rubs)
 
     def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast a pair closes at this instant."""
@@ -968,7 +969,6 @@ class ImpactLoop:
                 self.pairs.impact[q].repeats = 0
             self._end_drifts(q)
             self._split_paths(q)
-            m.take(q)
             self.carriers.catch_up()
             self.solver.weigh()
             self.solver.note_velocities(self.bounces.restitution)
