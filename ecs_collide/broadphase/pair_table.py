@@ -421,6 +421,11 @@ class PairTable:
         return self.at[p].state == SOLID and not self.at[p].is_withdrawn
 
     @cython.inline
+    def is_one_way(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.bint:
+        """Return whether a pair does not cross, but is solid on some sides only."""
+        return self.at[p].state < CROSS and bodies.is_one_way(self.at[p].first, self.at[p].second)
+
+    @cython.inline
     def crosses(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair pass through each other."""
         return self.at[p].state >= CROSS

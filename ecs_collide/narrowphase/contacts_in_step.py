@@ -47,7 +47,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
     Contacts,
 )
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
-from ecs_collide.narrowphase.placement import PositionCorrection, soft_overlap
+from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import APART, OVERLAPPING, PENETRATING, Slopes
 
 # Codes of events.END_REASONS.
@@ -381,10 +381,8 @@ class ContactsInStep:
         kind: cython.int = self.rows.at[n].kind
 
         if kind == PASSING:
-            return self.pairs.at[p].state >= CROSS or not self.bodies.is_one_way(
-                self.pairs.at[p].first, self.pairs.at[p].second
-            )
-        return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)
+            return not self.pairs.is_one_way(p, self.bodies)
+        return kind != UNTIL_APART and (kind == CROSSING) != self.pairs.crosses(p)
 
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Anchor a dynamic body to a static or kinematic one that it touches and moves with."""
@@ -399,16 +397,20 @@ class ContactsInStep:
         elif not b.dynamic[i]:
             b.anchor(j, i, k, 0.0)
 
-    def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair is in contact at the step's end; set the side in `correction`."""
-        if self.pairs.at[p].state < CROSS:
-            if self.pairs.at[p].is_clear:
-                return False
-            relation: cython.int = self.correction.final_placement(p)
-            return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
+    def _touches(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a solid pair touches at the step's end; set the side in `correction`."""
+        if self.pairs.at[p].is_clear:
+            return False
+        relation: cython.int = self.correction.final_placement(p)
+        return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
+
+    def _overlaps(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a crossing pair overlaps at the step's end; set the side in `correction`."""
+        if self.pairs.at[p].state == SOFT:
+            return self.correction.overlaps_softly(p)
         if self.pairs.at[p].contact < BEGUN:
             return False
-        relation = self.correction.solid_placement(p)
+        relation: cython.int = self.correction.relative_placement(p)
         k: cython.int = self.correction.axis
         if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
@@ -426,9 +428,7 @@ class ContactsInStep:
 
         self.next_rows.clear()
         for p in range(self.pairs.n):
-            if self.pairs.at[p].state == SOFT:
-                self._compare_soft(p)
-            elif self.pairs.at[p].state >= CROSS:
+            if self.pairs.at[p].state >= CROSS:
                 self._compare_crossing(p)
             elif self.pairs.at[p].contact != NO_CONTACT or not self.pairs.at[p].is_clear:
                 self._compare_solid(p)
@@ -518,7 +518,7 @@ class ContactsInStep:
         if self.pairs.at[p].is_withdrawn:
             if is_open:
                 self._keep(p, SOLID, self.opened[n].axis, self.opened[n].sign, since)
-        elif self._is_contact(p):
+        elif self._touches(p):
             if not is_open:
                 self.log(p, BEGAN, AT_END, 1.0, s.axis, s.sign, SOLID, -1)
             self._keep(p, SOLID, s.axis, s.sign, since)
@@ -529,9 +529,15 @@ class ContactsInStep:
                 self._log_end(p, n, AT_END, 1.0)
 
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
-        """Update the contact of a crossing pair at the end of the step."""
+        """Update the contact of a crossing pair at the end of the step.
+
+        If members of a soft crowd begin or cease to overlap, it is reported at time 1, because
+        the time within the step is unknown.
+        """
         b: Bodies = self.bodies
+        s: PositionCorrection = self.correction
         n: cython.Py_ssize_t = self._handle(p)
+        is_open: cython.bint = self.pairs.at[p].contact >= BEGUN
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         kind: cython.int = CROSSING
@@ -542,41 +548,21 @@ class ContactsInStep:
         if self.pairs.at[p].met != NOT_MET and self.pairs.impact[p].began >= 0.0:
             began = self.pairs.impact[p].began
         if self.pairs.at[p].is_withdrawn:
-            exists: cython.bint = n >= 0 or self.pairs.at[p].contact >= BEGUN
+            exists: cython.bint = n >= 0 or is_open
         else:
-            exists = self._is_contact(p)
+            exists = self._overlaps(p)
         if exists and n >= 0:
             self._keep_as(n, kind)
         elif exists:
+            if not is_open:
+                axis, sign = s.axis, s.sign
+                self.log(p, BEGAN, AT_END, 1.0, axis, sign, CROSSING, -1)
             self._keep(p, kind, axis, sign, self.contacts.clock + began * b.dt)
         elif n >= 0:
             self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
-        elif self.pairs.at[p].contact >= BEGUN:
+        elif is_open:
             self.log(p, ENDED, AT_END, 1.0, axis, sign, CROSSING, SEPARATED)
-
-    def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
-        """Update the contact of two members of soft crowds at the end of the step.
-
-        A begin or an end is reported at time 1, because its time within the step is unknown.
-        """
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t = self._handle(p)
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        face: cython.int = soft_overlap(b, i, j, self.pairs, p)
-        axis: cython.int = abs(face) - 1
-        sign: cython.int = 1 if face > 0 else -1
-
-        exists: cython.bint = n >= 0 if self.pairs.at[p].is_withdrawn else face != 0
-        if exists and n >= 0:
-            self._keep_as(n, CROSSING)
-        elif n >= 0:
-            self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
-            self._leave(i, j)
-        elif exists:
-            self.log(p, BEGAN, AT_END, 1.0, axis, sign, CROSSING, -1)
-            self._keep(p, CROSSING, axis, sign, self.contacts.clock + b.dt)
 
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note the sleeping bodies that lose their support by the end of a contact."""

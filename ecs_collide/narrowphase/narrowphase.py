@@ -216,13 +216,9 @@ class Narrowphase:
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind that the sweeper found."""
-        is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.is_one_way(
-            self.pairs.at[p].first, self.pairs.at[p].second
-        )
-
         self.aim(p)
         self.sweeper.solve()
-        if is_one_way:
+        if self.pairs.is_one_way(p, self.bodies):
             self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
             side: cython.int = self.bodies.translation_side(

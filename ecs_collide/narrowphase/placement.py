@@ -13,7 +13,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
-from ecs_collide.broadphase.pair_table import CROSS, PairTable
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.slopes import (
@@ -170,32 +170,14 @@ def place(
             b.anchor(j, i, k, t)
 
 
-def soft_overlap(
-    b: Bodies,
-    i: cython.Py_ssize_t,
-    j: cython.Py_ssize_t,
-    pairs: PairTable,
-    p: cython.Py_ssize_t,
-) -> cython.int:
-    """Return the shallowest side of body j by which i overlaps it at the end of the step; else 0.
+@cython.inline
+def is_deep(apart: cython.double, sizes: cython.double, coordinates: cython.double) -> cython.bint:
+    """Return whether two members of a soft crowd overlap on an axis by more than rounding.
 
-    Of equal sides it is the one on the lowest axis.  `p` is the pair of the two.
+    `apart` is the distance of their centres, and `coordinates` the sum of the sizes of these;
+    `sizes` is the sum of the half sizes.
     """
-    side: cython.int = 0
-    least: cython.double = INF
-
-    for k in range(b.dim):
-        apart: cython.double = b.centre[i, k] - b.centre[j, k] - pairs.offset_of(p, k)
-        sizes: cython.double = b.half[i, k] + b.half[j, k]
-        depth: cython.double = sizes - abs(apart)
-        if not depth > max(
-            SOFT_DEPTH * sizes, COORDINATE_ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
-        ):
-            return 0
-        if depth < least:
-            least = depth
-            side = k + 1 if apart > 0.0 else -k - 1
-    return side
+    return sizes - abs(apart) > max(SOFT_DEPTH * sizes, COORDINATE_ROUNDING * coordinates)
 
 
 @cython.final
@@ -270,7 +252,7 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or self.pairs.at[p].state >= CROSS or not self.bodies.is_one_way(i, j):
+        if relation == APART or not self.pairs.is_one_way(p, self.bodies):
             return relation
         if relation == OVERLAPPING or self.bodies.is_passable(
             i, j, self.axis, 1 if self.sign > 0 else -1
@@ -347,6 +329,27 @@ class PositionCorrection:
             if n_close == 1:
                 return TOUCHING
         return self._compare_gaps(i, j)
+
+    def overlaps_softly(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the members of a soft pair overlap at the end; set axis and sign.
+
+        These are of the side with the least depth, of several on the lowest axis.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        least: cython.double = INF
+
+        for k in range(b.dim):
+            apart: cython.double = b.centre[i, k] - b.centre[j, k] - self.pairs.offset_of(p, k)
+            sizes: cython.double = b.half[i, k] + b.half[j, k]
+            if not is_deep(apart, sizes, abs(b.centre[i, k]) + abs(b.centre[j, k])):
+                return False
+            if sizes - abs(apart) < least:
+                least = sizes - abs(apart)
+                self.axis = k
+                self.sign = 1 if apart > 0.0 else -1
+        return True
 
     def _compare_gaps(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the placement of two bodies by `gaps`, which may be within the slop.
@@ -473,17 +476,25 @@ class PositionCorrection:
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
             for k in range(b.dim):
-                if (
-                    b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
-                    and self.is_plane(i, k)
-                    and self.is_plane(j, k)
-                ):
+                if self.are_planes(p, k):
                     approach: cython.double = b.motion_of(i, k) - b.motion_of(j, k)
                     if approach != 0.0 and self.solid_placement(p) != APART:
                         sign: cython.int = -1 if approach > 0.0 else 1
                         place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
-    def is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def are_planes(self, p: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the bodies of a pair have no thickness on an axis, and are in one plane."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        return (
+            b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
+            and self._is_plane(i, k)
+            and self._is_plane(j, k)
+        )
+
+    def _is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body has no thickness on an axis."""
         centre: cython.double = self.bodies.centre_of(i, k)
         half: cython.double = self.bodies.half_of(i, k)

@@ -21,7 +21,7 @@ from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
+from ecs_collide.narrowphase.placement import is_deep
 from ecs_collide.narrowphase.step import Step
 
 N_RELAXATIONS = 8  # rounds in a step; with 4, a crowd of 400 is half as wide
@@ -436,11 +436,7 @@ class Separating:
             apart: cython.double = self.place[i, k] - self.place[j, k]
             apart -= self.offset[k]
             sizes: cython.double = self.half[i, k] + self.half[j, k]
-            part: cython.double = sizes - abs(apart)
-            if not part > max(
-                SOFT_DEPTH * sizes,
-                COORDINATE_ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k])),
-            ):
+            if not is_deep(apart, sizes, abs(self.place[i, k]) + abs(self.place[j, k])):
                 return False
             self.displacement[k] = apart / sizes
             nearest = max(nearest, abs(self.displacement[k]))
