@@ -673,6 +673,18 @@ class Bodies:
         return self.path[self.n_path * i + 4 * k + RESIZE]
 
     @cython.inline
+    def closing_of(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    ) -> cython.double:
+        """Return how much a face of body j and the opposite one of i close in a whole step."""
+        k: cython.int = abs(side) - 1
+        closing: cython.double = self.motion_of(j, k) - self.motion_of(i, k)
+
+        if side < 0:
+            closing = -closing
+        return closing + (self.resize_of(i, k) + self.resize_of(j, k))
+
+    @cython.inline
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the centre on an axis at time `t`; at the base time, the stored one unrounded."""
         at: cython.Py_ssize_t = self.n_path * i + 4 * k

@@ -192,8 +192,7 @@ class Narrowphase:
         self.sweeper.aim_pair(self.bodies, self.pairs, p, self.step.now)
         if self.bodies.any_resize:
             self._settle(p)
-        if self.bodies.rare.any_slope:
-            self.step.slopes.aim(self.sweeper, self.step.now, self.pairs, p)
+        self.step.slopes.aim(self.sweeper, self.step.now, self.pairs, p)
 
     def _settle(self, p: cython.Py_ssize_t) -> cython.void:
         """Set the rates of a pair that are due to rounding alone to 0; one of the two may resize."""
@@ -296,11 +295,10 @@ class Narrowphase:
         b: Bodies = self.bodies
         touch: cython.int = self.pairs.at[p].touch
         face: cython.int = self.pairs.at[p].face
-        k: cython.int = abs(face) - 1
 
         if touch != KEEPS and self.pairs.impact[p].tick < self.step.instant_tick:
             return False
-        closing: cython.double = self._closing_of_faces(p, k, face)
+        closing: cython.double = self._closing_of(p, face)
         if closing > 0.0:
             return False
         if closing < 0.0 and touch != OVERLAPS:
@@ -314,24 +312,14 @@ class Narrowphase:
 
     @cython.cfunc
     @cython.inline
-    def _closing_of_faces(
-        self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
-    ) -> cython.double:
-        """Return how much the faces of a pair close on an axis in a step; `sign` as of the normal.
-
-        Resizing faces whose closing is due to rounding alone have 0.
-        """
+    def _closing_of(self, p: cython.Py_ssize_t, face: cython.int) -> cython.double:
+        """Return how much a pair closes in a step, on a face of its second body; 0 if by rounding."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        closing: cython.double = b.motion_of(j, k) - b.motion_of(i, k)
+        closing: cython.double = b.closing_of(self.pairs.at[p].first, self.pairs.at[p].second, face)
 
-        if sign < 0:
-            closing = -closing
-        if not b.any_resize:
-            return closing
-        closing += b.resize_of(i, k) + b.resize_of(j, k)
-        return 0.0 if abs(closing) <= self._rounding(p, k) else closing
+        if b.any_resize and abs(closing) <= self._rounding(p, abs(face) - 1):
+            return 0.0
+        return closing
 
     def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note the side on which the pair just swept touches without an impact."""
@@ -480,12 +468,11 @@ class Narrowphase:
 
         If they do not, the two stay apart on their axis, and a sweep would find nothing.
         """
-        k: cython.int = self.pairs.impact[p].axis
-        face: cython.int = face_of_normal(k, self.pairs.impact[p].sign)
+        face: cython.int = face_of_normal(self.pairs.impact[p].axis, self.pairs.impact[p].sign)
 
         if self.pairs.impact[p].kind != IMPACT or face == 0:
             return True
-        return self._closing_of_faces(p, k, face) > 0.0
+        return self._closing_of(p, face) > 0.0
 
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.

@@ -258,6 +258,7 @@ class Slopes:
         """Return whether the measured corner is at the high end of the line, within the slop."""
         return self.rise() >= self.height - self.drop - SLOP * self.reach
 
+    @cython.inline
     def aim(
         self,
         sweeper: Sweeper,
@@ -266,13 +267,19 @@ class Slopes:
         p: cython.Py_ssize_t,
     ) -> cython.void:
         """Add the line to a sweep from `now` to the end of the step, aimed at the boxes of a pair."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = pairs.at[p].first
-        j: cython.Py_ssize_t = pairs.at[p].second
+        if self.find(pairs.at[p].first, pairs.at[p].second):
+            self.aim_line(sweeper, now, pairs, p)
 
-        sweeper.n_sides = 2 * b.dim
-        if not self.find(i, j):
-            return
+    def aim_line(
+        self,
+        sweeper: Sweeper,
+        now: cython.double,
+        pairs: PairTable,
+        p: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Do the same for a pair whose line was found."""
+        b: Bodies = self.bodies
+
         self._measure(now, pairs, p)
         rise: cython.double = (
             b.motion_of(self.body, self.up) - self.out * b.resize_of(self.body, self.up)

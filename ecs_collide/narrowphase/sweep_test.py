@@ -93,6 +93,7 @@ class Sweeper:
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
 
+        self.n_sides = 2 * self.dim
         for k in range(self.dim):
             move1: cython.double = path[one + MOTION]
             move2: cython.double = path[two + MOTION]

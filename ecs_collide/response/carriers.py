@@ -900,17 +900,12 @@ class Carriers:
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
-        sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = axis_of(side)
         follows_line: cython.bint = is_line(side) and self._follows_line(i, j)
 
         if self._is_riding(i) and (self._is_known(i, j, side) or not follows_line):
             return
-        if (
-            sign * (b.motion_of(i, normal) - b.motion_of(j, normal))
-            - (b.resize_of(i, normal) + b.resize_of(j, normal))
-            > 0.0
-        ):
+        if b.closing_of(i, j, face_of(side)) < 0.0:
             return  # it bounces
         shares: cython.bint = self._find_best_met(i)
         if shares and not (self.before.carrier[i] == j and self.before.side[i] == side):

@@ -125,8 +125,7 @@ class SlopeResponse:
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
             return False
-        if b.rare.any_damping and self.gravity.acts_on(i):
-            self._end_damping(i, free)
+        self._end_damping(i, free)
         closing: cython.double = -(self._dot(self.before, self.normal) + self.fixed_speed)
         press: cython.double = min(0.0, self._dot(self.pull, self.normal))
         apart: cython.double = restitution * max(closing, 0.0)
@@ -170,6 +169,8 @@ class SlopeResponse:
         g: Gravity = self.gravity
         lost: cython.double = 0.0
 
+        if not (self.bodies.rare.any_damping and g.acts_on(i)):
+            return
         for k in range(self.bodies.dim):
             lost += self.normal[k] * g.damping_of(i, k)
         for k in range(self.bodies.dim):
