@@ -99,8 +99,8 @@ class BodyEditor:
             return
         self.set_positions([entity], np.asarray(position)[None])
         row = self._lookup.row(entity)
-        if self._registry.sweeps and row >= 0:  # a new body is not swept in its first step anyway
-            self._registry.kinematic_targets.put.add(row)
+        if row >= 0:  # a new body is not swept in its first step anyway
+            self._registry.put([row])
 
     def _set_offset(self, entity: int, attached: Attached, position: VectorLike) -> None:
         """Set the offset that puts an attached box at a position, without a sweep."""

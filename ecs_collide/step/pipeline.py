@@ -295,8 +295,7 @@ class Pipeline:
             ):
                 reports = self.registry.digest(n_out, state.step, dt)
             else:
-                has_boxes: cython.bint = timeline.attachments.n > 0 or lists.attached.shape[0] > 0
-                if has_boxes and self.attached.attach(timeline.attachments):
+                if self.attached.attach(timeline.attachments):
                     reports = self.registry.report_attached(state.step, dt)
                 lists.list_movers(self.attached.rows, self.attached.n)
         if reports:

@@ -95,7 +95,7 @@ class AttachedBoxes:
 
     @cython.ccall
     def attach(self, attachments: Attachments) -> cython.bint:
-        """Attach the boxes to their owners for this step.
+        """Attach the boxes to their owners for this step, if there are any; detach the last ones.
 
         Return whether there is anything for the registry to act on.
         """

@@ -78,7 +78,7 @@ class ComponentBinding:
     user: object
     target: cython.double[::1]
     has_target: cython.bint
-    default: cython.double
+    default: Public[cython.double]  # the number of bodies without the component
     flag: str  # the attribute of `user` to set once a body has the component; "" when it is set
     index: Public[cython.Py_ssize_t]  # among the kinds of a reader
     undo: Public[Undo]  # of that reader; None if no step uses it

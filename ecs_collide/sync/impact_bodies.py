@@ -80,10 +80,8 @@ class ImpactBodies:
                 self.lists.overwritten[i] = self.bodies.seen_centre_of(i)
             if self.bodies.is_apart:
                 place = self._lean(i, place)
-            if self.reader.sweeps:
-                velocity = self._kept(i, velocity)
             self.position.show(i, place)
-            self.velocity.show(i, velocity)
+            self.velocity.show(i, self._kept(i, velocity))
 
     @cython.cfunc
     def _lean(self, i: cython.Py_ssize_t, centre: tuple) -> tuple:
@@ -108,9 +106,11 @@ class ImpactBodies:
 
     @cython.cfunc
     def _kept(self, i: cython.Py_ssize_t, velocity: tuple) -> tuple:
-        """Return a velocity, with what the game has set where that still holds."""
+        """Return a velocity; of a body that is driven, with what the game has set and still holds."""
         kept: list = []
 
+        if not self.reader.sweeps:
+            return velocity
         for k in range(self.bodies.dim):
             is_kept: cython.bint = velocity[k] == self.targets.speed_of(i, k)
             kept.append(self.velocity.seen[i, k] if is_kept else velocity[k])

@@ -68,8 +68,6 @@ class ComponentReader:
     extents: ComponentBinding
     velocity: ComponentBinding
     growth: ComponentBinding
-    mass_kind: ComponentBinding
-    deflect: ComponentBinding
     offset: ComponentBinding
     owner: ComponentBinding
     # Whether bodies without a velocity are dynamic and count as moving.
@@ -116,7 +114,8 @@ class ComponentReader:
         self.woken = []
         self.contradictory = []
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
-        self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
+        self.growth = kinds[3]
+        kinds[4].default = 1.0  # of the mass
         self.centres = np.zeros((0, self.dim)).data
         self.undo = Undo(kinds)
         types: list = []
@@ -252,14 +251,6 @@ class ComponentReader:
         b.custom[i] = (Custom.DYNAMIC if has & Has.CUSTOM else 0) | (
             Custom.OFFERED if has & Mark.HANDED else 0
         )
-        if not has & Has.VELOCITY:
-            self.velocity.see_none(i, 0.0)
-        if not has & Has.GROWTH:
-            self.growth.see_none(i, 0.0)
-        if not has & Has.MASS:
-            self.mass_kind.see_none(i, 1.0)
-        if not has & Has.DEFLECT:
-            self.deflect.see_none(i, 0.0)
         moves: cython.bint = (has & (Has.VELOCITY | Has.GROWTH | Mark.ATTACHED)) != 0
         if self.sweeps:
             moves |= response != 0 or (has & Has.CUSTOM) != 0
@@ -267,6 +258,10 @@ class ComponentReader:
             has &= ~Has.FIXED
             self.contradictory.append(b.ids[i])
         b.has[i] = has & (Mark.HANDED - 1)
+        for k in range(4):  # the bits of `Has` from VELOCITY on
+            if not has >> k & 1:
+                kind = self.kinds[2 + k]
+                kind.see_none(i, kind.default)
         if b.moves[i] != moves:
             b.moves[i] = moves
             b.news[i] |= News.UNPLACED
@@ -554,6 +549,7 @@ class ComponentReader:
     def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.void:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
+        kind: ComponentBinding
         has: cython.int = b.has[i]
 
         differs: cython.bint = self.position.read(i)
@@ -571,12 +567,11 @@ class ComponentReader:
             b.news[i] |= News.UNCHECKED
             self._find_centre(i)
         speeds: cython.bint = has & Has.VELOCITY and self.velocity.read(i)
-        if has & Has.GROWTH and self.growth.read(i):
-            b.news[i] |= News.UNCHECKED
-        if has & Has.MASS and self.mass_kind.read(i):
-            b.news[i] |= News.UNCHECKED
-        if has & Has.DEFLECT and self.deflect.read(i):
-            b.news[i] |= News.UNCHECKED
+        for k in range(1, 4):  # the bits of `Has` from GROWTH on
+            if has >> k & 1:
+                kind = self.kinds[2 + k]
+                if kind.read(i):
+                    b.news[i] |= News.UNCHECKED
         if b.attached[i] and self.offset.read(i) | self.owner.read(i):
             b.news[i] |= News.UNCHECKED
         if b.traits[i] and self.rare_reader.read(i):

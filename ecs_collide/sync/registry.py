@@ -350,7 +350,7 @@ class BodyRegistry:
             self._start_targets(dt)
         # The game may have put them beyond an edge.
         lists.brought_in = self.bodies.bring_in(self.read_rows)
-        if self._any_attached() and self.attached.attach(self.timeline.attachments):
+        if self.attached.attach(self.timeline.attachments):
             reports += self.report_attached(step, dt)
         c.news[:] = 0
         lists.list_new()
@@ -424,10 +424,6 @@ class BodyRegistry:
         # The reader took them for moving bodies.  Their contacts are compared as for still bodies.
         reader.examined.extend(targets.released[c.touched[targets.released] != 0].tolist())
         self._part()
-
-    def _any_attached(self) -> cython.bint:
-        """Return whether there are attached boxes, or attachments from the last step or a restore."""
-        return len(self.lists.attached) > 0 or self.timeline.attachments.n > 0
 
     @cython.cfunc
     def _quarantine_fallen(self, step: Any, dt: Any) -> list:
@@ -566,8 +562,12 @@ class BodyRegistry:
             self.lists.moves.pop(row, None)
         else:
             self.lists.moves[row] = self.units.place_of(position)
+        self.put([row])
+
+    def put(self, rows: list) -> None:
+        """Teleport bodies to where the game has set them, where the next step would sweep them."""
         if self.sweeps:
-            self.kinematic_targets.put.add(row)
+            self.kinematic_targets.put.update(rows)
 
     def moved_rows(self, world: Any) -> list:
         """Return the rows of the bodies that stand where `Space.move` has put them."""
@@ -911,9 +911,7 @@ class BodyRegistry:
     def resume_sleep(self, sleeping: NDArray[np.void], may_wake: NDArray[np.void]) -> int:
         """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""
         asleep = self.sleep.resume(self.lists.rows, sleeping, may_wake)
-        if self.sweeps:
-            put = self.lists.rows[may_wake["body"][may_wake["why"] & PUT != 0]]
-            self.kinematic_targets.put.update(put.tolist())
+        self.put(self.lists.rows[may_wake["body"][may_wake["why"] & PUT != 0]].tolist())
         if len(asleep):  # they no longer move
             self._part()
             moving = np.asarray(self.lists.moving)

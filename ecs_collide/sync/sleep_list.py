@@ -150,7 +150,7 @@ class Sleep:
             return False
         if timeline.broadphase.pair_filter is not None or self.bodies.wraps:
             return False
-        if timeline.gravity.is_on and self.bodies.dt == 0.0:
+        if self.bodies.dt == 0.0:
             return False  # no body falls in such a step, so it does not show which have support
         rows = moving[(c.rest_count[moving] >= STEPS_TO_SLEEP) & (c.interrupted[moving] == 0)]
         if not len(rows):
