@@ -21,18 +21,18 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 25),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 28),
-    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 23),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 26),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 25),
+    "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 20),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 20),
     "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 24),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
-        20,
+        19,
     ),
-    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 19),
+    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 15),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
     "wrapping": (r"\bwraps\b|\bimages?\b|domain", 28),
     "attached boxes": (
@@ -40,20 +40,20 @@ FEATURES = {
         19,
     ),
     "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 11),
-    "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 18),
-    "corners": (r"pairs\.at\[\w+\]\.rank|\.corner\b", 7),
+    "crossing": (r"\bCROSS|CROSSING|\bcrosses|any_crosses", 16),
+    "corners": (r"pairs\.at\[\w+\]\.tier|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
         4,
     ),
     "sleep": (r"asleep|sleeping", 24),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
-    "swept motion": (r"\.sweeps\b|driven", 21),
-    "deleted in a step": (r"withdrawn|\bgone\b", 11),
+    "swept motion": (r"\.sweeps\b|driven", 19),
+    "deleted in a step": (r"withdrawn|\bgone\b", 10),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 17),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 47
+FUNCTIONS_WITH_TWO = 40
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.
@@ -131,7 +131,7 @@ def test_no_more_functions_ask_for_two_features():
         ("speed = 0.0 if self.gravity.is_on else 1.0", ["gravity"]),
         ("while m.resizes or not cython.compiled: pass", ["growth", "pure Python"]),
         ("if lane == 0 or growth < minimum: pass", []),
-        ("if self.pairs.at[p].rank: pass", ["corners"]),
+        ("if self.pairs.at[p].tier: pass", ["corners"]),
         ("if c.nodes[one].rank > least: pass", ["dominance"]),
     ],
 )

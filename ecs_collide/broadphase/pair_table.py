@@ -94,7 +94,7 @@ class Pair:
     is_clear: cython.schar  # 1 if the paths end farther apart than rounding can bring them together
     is_withdrawn: cython.schar  # 1 once a response has deleted one of the bodies
     where: cython.schar  # the part of `ImpactQueue` that it is in, a code of its `Where`
-    rank: cython.schar  # its rank in the queue, once it was queued
+    tier: cython.schar  # its tier in the queue, once it was queued
 
 
 @struct
@@ -555,9 +555,9 @@ class PairTable:
         self.at[p].where = where
 
     @cython.inline
-    def note_rank(self, p: cython.Py_ssize_t, rank: cython.int) -> cython.void:
-        """Note the rank of a pair in the queue."""
-        self.at[p].rank = rank
+    def note_tier(self, p: cython.Py_ssize_t, tier: cython.int) -> cython.void:
+        """Note the tier of a pair in the queue."""
+        self.at[p].tier = tier
 
     @cython.inline
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:

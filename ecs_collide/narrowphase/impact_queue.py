@@ -1,8 +1,8 @@
 """A priority queue of the next impact of each pair: a binary heap, and a list for time 0.
 
-The key is the time, then the rank, then whether a wall is met, then the order of the bodies in space
+The key is the time, then the tier, then whether a wall is met, then the order of the bodies in space
 (`PairTable.precedes`), so neither the ids of the bodies nor the order of the pairs has an effect.  At
-one instant impacts of faces come first (rank 0), then impacts of corners (1), so that a box aimed at
+one instant impacts of faces come first (tier 0), then impacts of corners (1), so that a box aimed at
 the seam of two tiles does not catch on it.  Pairs that cross come last (2), so that a body that is
 stopped by a solid one does not enter a sensor flush with its face.
 
@@ -26,7 +26,7 @@ from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 
-CROSSES = 2  # the rank of a pair that enters or leaves
+CROSSES = 2  # the tier of a pair that enters or leaves
 AFTER_WALLS = -(2.0**1023)  # before all places, after -inf
 FEW = 12  # the entries that are sorted by insertion
 
@@ -41,7 +41,7 @@ class Where(IntEnum):
 
 @struct
 class Queued:
-    """A pair in the queue: its key, besides `Pair.rank`, and its place."""
+    """A pair in the queue: its key, besides `Pair.tier`, and its place."""
 
     time: cython.double
     place: cython.int
@@ -105,9 +105,9 @@ class ImpactQueue:
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
     # world that wraps, where no place is the first, -inf where a wall is met, `AFTER_WALLS` where
-    # `Dominance` decides who gives way, and inf for a rank above 0
+    # `Dominance` decides who gives way, and inf for a tier above 0
     heap: cython.pointer[Entry]
-    # array of Due: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
+    # array of Due: pairs queued for time 0 at tier 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
     due: cython.pointer[Due]
     spare: cython.pointer[Due]
@@ -176,7 +176,7 @@ class ImpactQueue:
             return self.heap[0].pair
         return self.due[self.front].pair
 
-    def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
+    def put(self, pair: cython.Py_ssize_t, time: cython.double, tier: cython.int) -> cython.void:
         """Queue a pair that is not queued yet.  O(log n)."""
         leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
         at: cython.double = self.bodies.place_of(leader, 0)
@@ -185,22 +185,22 @@ class ImpactQueue:
             at = -INF
         elif self.pairs.is_outweighed(pair, self.bodies):
             at = AFTER_WALLS
-        self.put_at(pair, leader, time, rank, at)
+        self.put_at(pair, leader, time, tier, at)
 
     def put_at(
         self,
         pair: cython.Py_ssize_t,
         leader: cython.Py_ssize_t,
         time: cython.double,
-        rank: cython.int,
+        tier: cython.int,
         at: cython.double,
     ) -> cython.void:
-        """Queue a pair by its leader; `at` orders the pairs of one time whose rank is 0."""
+        """Queue a pair by its leader; `at` orders the pairs of one time whose tier is 0."""
         self.at[pair].time = time
-        self.pairs.note_rank(pair, rank)
+        self.pairs.note_tier(pair, tier)
         self.at[pair].leader = leader
         self.size += 1
-        if time == 0.0 and rank == 0 and not self.is_sorted:
+        if time == 0.0 and tier == 0 and not self.is_sorted:
             self._put_due(self.n_due, at, pair, leader)
             self.at[pair].place = self.n_due
             self.pairs.note_place(pair, Where.DUE)
@@ -208,7 +208,7 @@ class ImpactQueue:
         else:
             self.pairs.note_place(pair, Where.HEAP)
             self.n_heap += 1
-            self._rise(self.n_heap - 1, pair, time, INF if rank else at)
+            self._rise(self.n_heap - 1, pair, time, INF if tier else at)
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued, after the first `top`.  O(log n)."""
@@ -380,9 +380,9 @@ class ImpactQueue:
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether `one` comes before `other`; both have the same time."""
-        rank: cython.int = self.pairs.at[one].rank
-        if rank != self.pairs.at[other].rank:
-            return rank < self.pairs.at[other].rank
+        tier: cython.int = self.pairs.at[one].tier
+        if tier != self.pairs.at[other].tier:
+            return tier < self.pairs.at[other].tier
         if self.by_distance:
             return self._is_nearer(one, other)
         return self.pairs.precedes(
@@ -391,7 +391,7 @@ class ImpactQueue:
             other,
             self.at[other].leader,
             self.bodies,
-            not self.by_distance and rank != CROSSES,
+            not self.by_distance and tier != CROSSES,
         )
 
     def _is_nearer(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:

@@ -513,7 +513,7 @@ class Narrowphase:
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.pairs.at[q].rank  # nor crosses
+                    and not self.pairs.at[q].tier  # nor crosses
                     and self.step.now < self.queue.at[q].time <= until
                 ):
                     earliest = min(earliest, self.queue.at[q].time)

@@ -26,8 +26,8 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT
 from ecs_collide.response.clusters import Clusters
 
-# Of coming impacts, by `Pair.rank`.
-OUTCOME_OF_RANK = (OutcomeCode.UNRESOLVED, OutcomeCode.UNRESOLVED, OutcomeCode.CROSSED)
+# Of coming impacts, by `Pair.tier`.
+OUTCOME_OF_TIER = (OutcomeCode.UNRESOLVED, OutcomeCode.UNRESOLVED, OutcomeCode.CROSSED)
 
 
 @cython.final
@@ -70,7 +70,7 @@ class ImpactLog:
             second: cython.longlong = self.bodies.ids[self.pairs.at[p].second]
             due.append(
                 (
-                    self.queue.at[p].time, self.pairs.at[p].rank, first, second,
+                    self.queue.at[p].time, self.pairs.at[p].tier, first, second,
                     self.pairs.image_of(p), p,
                 )
             )  # fmt: skip
@@ -78,7 +78,7 @@ class ImpactLog:
         try:
             for each in due:
                 self.step.now = each[0]
-                self.write(buffer, each[5], OUTCOME_OF_RANK[each[1]])
+                self.write(buffer, each[5], OUTCOME_OF_TIER[each[1]])
         finally:
             self.step.now = now
 

@@ -191,7 +191,7 @@ class ImpactLoop:
             p: cython.Py_ssize_t = self.queue.top()
             is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
             # This instant may have more impacts, to be taken before a corner or a later one.
-            if (is_late or self.pairs.at[p].rank) and self._sweep_again():
+            if (is_late or self.pairs.at[p].tier) and self._sweep_again():
                 continue
             if p < 0:
                 self.shared.end_instant()
@@ -233,7 +233,7 @@ class ImpactLoop:
             q = self.bounces.first_of(p)
         if q != p:
             self.queue.drop(q)
-            self.queue.put(p, self.step.now, self.pairs.at[p].rank)
+            self.queue.put(p, self.step.now, self.pairs.at[p].tier)
         return q
 
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -244,7 +244,7 @@ class ImpactLoop:
         # It is still due if neither body has turned away and no face impact precedes a corner.
         if self._is_stale(p) and not self._is_still_due(p):
             return False
-        if self.pairs.at[p].rank and self.narrowphase.waits(p):
+        if self.pairs.at[p].tier and self.narrowphase.waits(p):
             return False
         # Wake both now, because from here on all their pairs count.
         self.sleeping.wake_met(i)
@@ -473,7 +473,7 @@ class ImpactLoop:
         """
         if not self.narrowphase.is_due(p):
             # If it is queued again, rounding has delayed it, and it is logged then.
-            if not self.pairs.at[p].rank and not self.queue.holds(p):
+            if not self.pairs.at[p].tier and not self.queue.holds(p):
                 n: cython.Py_ssize_t = self._log(p, OutcomeCode.STOPPED_ALREADY)
                 self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
                 if self.pairs.impact[p].kind == IMPACT:
@@ -481,7 +481,7 @@ class ImpactLoop:
                 if self.along.is_used():
                     self._rub_beside(p)
             return False
-        if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
+        if self.narrowphase.sweeper.corner and not self.pairs.at[p].tier:
             self.queue.put(p, self.step.now, 1)
             return False
         return True

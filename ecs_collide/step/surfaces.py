@@ -64,7 +64,7 @@ class MetSurfaces:
         # The queue has walls first, so nothing comes before two other bodies but what the game does.
         if (
             is_offered
-            or self.pairs.at[p].rank
+            or self.pairs.at[p].tier
             or not (b.any_offered or self.pairs.meets_wall(p, b))
         ):
             return p
@@ -155,7 +155,7 @@ class MetSurfaces:
             self.queue.is_due(q, self.step.now)
             and q != p
             and pairs.is_solid(q)
-            and not pairs.at[q].rank
+            and not pairs.at[q].tier
             and pairs.impact[q].kind == IMPACT
             and pairs.impact[q].axis == pairs.impact[p].axis
             and pairs.impact[q].sign == sign

@@ -28,7 +28,7 @@ class Pair:
     has_wall: bool = False
     is_outweighed: bool = False
     where: int = 0
-    rank: int = 0
+    tier: int = 0
 
 
 class Pairs:
@@ -40,8 +40,8 @@ class Pairs:
     def note_place(self, pair: int, where: int) -> None:
         self.at[pair].where = where
 
-    def note_rank(self, pair: int, rank: int) -> None:
-        self.at[pair].rank = rank
+    def note_tier(self, pair: int, tier: int) -> None:
+        self.at[pair].tier = tier
 
     def key(self, pair: int) -> tuple[int, int, int]:
         one, other = self.at[pair].first, self.at[pair].second
@@ -71,11 +71,11 @@ class Plain:
         self.queue.grow(len(pairs.at))
         self.keys: dict[int, tuple[float, int, int, int, int, int]] = {}
 
-    def put(self, pair: int, time: float, rank: int) -> None:
+    def put(self, pair: int, time: float, tier: int) -> None:
         of = self.pairs.at[pair]
         kind = 0 if of.has_wall else 1 if of.is_outweighed else 2
-        self.keys[pair] = (time, rank, rank == 0 and kind, *self.pairs.key(pair))
-        self.queue.put(pair, time, rank)
+        self.keys[pair] = (time, tier, tier == 0 and kind, *self.pairs.key(pair))
+        self.queue.put(pair, time, tier)
 
     def drop(self, pair: int) -> None:
         self.keys.pop(pair, None)
