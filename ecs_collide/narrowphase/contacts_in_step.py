@@ -36,7 +36,7 @@ from ecs_collide.broadphase.pair_table import (
     SOFT,
     PairTable,
 )
-from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import (
     CROSSING,
     LEAVING,
@@ -292,31 +292,23 @@ class ContactsInStep:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        path: cython.p_double = b.flat_path
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
-        way1: cython.double = now - b.base[i]
-        way2: cython.double = now - b.base[j]
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
         if self.correction.slopes.find(i, j):
             return self.correction.slopes.time_to_parting(now, self.pairs, p)
         for k in range(b.dim):
-            centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
-            centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
-            centre2 += self.pairs.offset_of(p, k)
-            half1: cython.double = path[one + HALF] + path[one + RESIZE] * way1
-            half2: cython.double = path[two + HALF] + path[two + RESIZE] * way2
-            half1 = half1 if half1 > 0.0 else 0.0
-            half2 = half2 if half2 > 0.0 else 0.0
-            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
+            centre1: cython.double = b.centre_at(i, k, now)
+            centre2: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+            half1: cython.double = b.half_at(i, k, now)
+            half2: cython.double = b.half_at(j, k, now)
+            growth: cython.double = b.resize_of(i, k) + b.resize_of(j, k)
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap
             if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
-            rate: cython.double = path[one + MOTION] - path[two + MOTION]
+            rate: cython.double = b.motion_of(i, k) - b.motion_of(j, k)
             opening: cython.double = -rate - growth
             # Few gaps open within a step, so the first comparison is well predicted.
             if opening > -gap and opening > 0.0:
@@ -324,8 +316,6 @@ class ContactsInStep:
             opening = rate - growth
             if opening > -plus and opening > 0.0:
                 rest = min(rest, max(0.0, -plus) / opening)
-            one += 4
-            two += 4
         return rest
 
     def log(

@@ -14,7 +14,7 @@ from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
 from ecs_collide.broadphase.pair_table import PairTable
-from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.slopes import (
     APART,
@@ -289,9 +289,6 @@ class PositionCorrection:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        path: cython.p_double = b.flat_path
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
         clear: cython.double = b.clear_gap()
         largest: cython.double = -INF
         axis: cython.int = 0
@@ -300,13 +297,10 @@ class PositionCorrection:
         if self.slopes.find(i, j):
             return self._place_at_slope(p)
         for k in range(b.dim):
-            shift: cython.double = self.pairs.offset_of(p, k)
-            centre1: cython.double = path[one + CENTRE]
-            centre2: cython.double = path[two + CENTRE] + shift
-            half1: cython.double = path[one + HALF]
-            half2: cython.double = path[two + HALF]
-            one += 4
-            two += 4
+            centre1: cython.double = b.centre_of(i, k)
+            centre2: cython.double = b.centre_of(j, k) + self.pairs.offset_of(p, k)
+            half1: cython.double = b.half_of(i, k)
+            half2: cython.double = b.half_of(j, k)
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap

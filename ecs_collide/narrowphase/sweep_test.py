@@ -31,7 +31,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import INF, NAN, SLOP, TINY
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import Bodies
 
 SEPARATE = 0
 TOUCH = 1
@@ -87,31 +87,18 @@ class Sweeper:
         """Set the faces of the boxes of a pair, and their motion from `now` to the step's end."""
         i: cython.Py_ssize_t = pairs.at[p].first
         j: cython.Py_ssize_t = pairs.at[p].second
-        one: cython.Py_ssize_t = b.n_path * i
-        two: cython.Py_ssize_t = b.n_path * j
-        path: cython.p_double = b.flat_path
-        way1: cython.double = now - b.base[i]
-        way2: cython.double = now - b.base[j]
 
         self.n_sides = 2 * self.dim
         for k in range(self.dim):
-            move1: cython.double = path[one + MOTION]
-            move2: cython.double = path[two + MOTION]
-            grow1: cython.double = path[one + RESIZE]
-            grow2: cython.double = path[two + RESIZE]
-            centre1: cython.double = path[one + CENTRE] + move1 * way1
-            centre2: cython.double = path[two + CENTRE] + move2 * way2
-            centre2 += pairs.offset_of(p, k)
-            half1: cython.double = path[one + HALF] + grow1 * way1
-            half2: cython.double = path[two + HALF] + grow2 * way2
-            half1 = half1 if half1 > 0.0 else 0.0
-            half2 = half2 if half2 > 0.0 else 0.0
+            centre: cython.double = b.centre_at(i, k, now)
+            other: cython.double = b.centre_at(j, k, now) + pairs.offset_of(p, k)
+            half: cython.double = b.half_at(i, k, now)
+            half2: cython.double = b.half_at(j, k, now)
             self.aim(
-                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
-                move1, grow1, move2, grow2, 1.0 - now, b.width[k],
+                k, centre - half, centre + half, other - half2, other + half2,
+                b.motion_of(i, k), b.resize_of(i, k), b.motion_of(j, k), b.resize_of(j, k),
+                1.0 - now, b.width[k],
             )  # fmt: skip
-            one += 4
-            two += 4
 
     def aim(
         self,
