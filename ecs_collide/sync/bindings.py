@@ -42,6 +42,7 @@ from ecs_collide.sync.slots import (
     slots_new,
     slots_read,
     slots_use,
+    slots_write,
 )
 from ecs_collide.sync.undo import Undo
 
@@ -357,8 +358,10 @@ class ComponentBinding:
                 written[self.width * n + k] = seen[self.width * rows[n] + k]
         self.undo.stored.append(self)
 
-    def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:
+    def write(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the values that differ from the seen ones into a component."""
+        if slots_write(self.slots, i):
+            return
         for k in range(self.width):
             if self.now[i, k] != self.seen[i, k]:
                 self.write_one(i, k, self.now[i, k])

@@ -36,7 +36,7 @@ from ecs_collide.motion.paths import find_boxes
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
-from ecs_collide.sync.slots import Watch, slots_write, watch_run, write_run
+from ecs_collide.sync.slots import Watch, watch_run, write_run
 from ecs_collide.sync.undo import Undo
 
 OF_ATTACHED = (
@@ -119,15 +119,15 @@ class ComponentReader:
         self.centres = np.zeros((0, self.dim)).data
         self.undo = Undo(kinds)
         types: list = []
+        attached: list = []
         for n, kind in enumerate(kinds):
             kind.index = n
-            if kind.mark == Mark.ATTACHED and kind.names == ("owner",):
-                self.owner = kind
-            elif kind.mark == Mark.ATTACHED:
-                self.offset = kind
+            if kind.mark == Mark.ATTACHED:
+                attached.append(kind)
             kind.undo = self.undo
             kind.counts = kind.type not in types
             types.append(kind.type)
+        self.offset, self.owner = attached
 
     def convert(self, leans, halves: cython.double):
         """Set how positions and sizes convert to centres and half sizes, from the next `bind` on."""
@@ -741,12 +741,14 @@ class ComponentReader:
         if self.converts:
             self.keep_boxes(np.asarray(rows))
             self.centres = np.asarray(b.seen_centre)[np.asarray(rows)]
+            for n in range(rows.shape[0]):
+                self._find_place(rows[n])
         else:
             self.centres = position.written
         n = -1
         while True:
             n += 1
-            if n < rows.shape[0] and not self.converts:
+            if n < rows.shape[0]:
                 n = write_run(
                     position.slots, velocity.slots, cython.address(b.has[0]),
                     Has.VELOCITY, Has.GROWTH, cython.address(rows[0]), n, rows.shape[0],
@@ -755,21 +757,16 @@ class ComponentReader:
                 break
             i: cython.Py_ssize_t = rows[n]
             has: cython.int = b.has[i]
-            if self.converts:
-                self._find_place(i)
-            if not slots_write(position.slots, i):
-                position.write_by_name(i)
-            if has & Has.VELOCITY and not slots_write(velocity.slots, i):
-                velocity.write_by_name(i)
+            position.write(i)
+            if has & Has.VELOCITY:
+                velocity.write(i)
             if has & Has.GROWTH:
                 for k in range(self.dim):
                     b.growth[i, k] = b.seen_growth[i, k]
                     if b.seen_growth[i, k] < 0.0 and b.half[i, k] == 0.0:
                         b.growth[i, k] = 0.0
-                if not slots_write(self.extents.slots, i):
-                    self.extents.write_by_name(i)
-                if not slots_write(self.growth.slots, i):
-                    self.growth.write_by_name(i)
+                self.extents.write(i)
+                self.growth.write(i)
         self.find_faces(rows)
         self.has_written = True
 
