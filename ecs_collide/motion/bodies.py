@@ -66,7 +66,8 @@ class Bodies:
     rare: ReadOnly[RareColumns]
     # the columns of dominance, locked axes, maximum speed and restitution
     controls: ReadOnly[Controls]
-    # the largest distance from the origin, on any axis, that the bounds of a path have had
+    # the largest distance from the origin, on any axis, that the bounds of a path have had; at least
+    # the width of each ring
     farthest: cython.double
     # whether any axis closes in a ring; see `broadphase.images`
     wraps: Public[cython.bint]
@@ -283,6 +284,8 @@ class Bodies:
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
         self.farthest = 0.0
+        for k in range(self.dim):
+            self.farthest = max(self.farthest, self.width[k])
         for i in range(self.capacity):
             self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
         for i in range(self.capacity if self.any_drift else 0):
@@ -294,6 +297,7 @@ class Bodies:
         """Close axes in rings of these widths; 0 for axes that stay open."""
         for k in range(self.dim):
             self.width[k] = widths[k]
+            self.farthest = max(self.farthest, self.width[k])
             self.wraps |= widths[k] > 0.0
 
     @cython.ccall
@@ -457,11 +461,8 @@ class Bodies:
     @cython.inline
     def clear_gap(self) -> cython.double:
         """Return a gap larger than the slop between any two paths whose bounds are known."""
-        largest: cython.double = self.farthest
+        largest: cython.double = CLEAR * self.farthest
 
-        for k in range(self.dim):
-            largest = max(largest, self.width[k])
-        largest *= CLEAR
         return largest if largest > APART_AT_LEAST else APART_AT_LEAST
 
     @cython.inline
