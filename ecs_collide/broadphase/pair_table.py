@@ -121,7 +121,6 @@ class PairTable:
     """
 
     n: Public[cython.Py_ssize_t]
-    any_crosses: cython.bint  # whether any pair has had a state from CROSS on
     capacity: cython.Py_ssize_t
     pair_memory: StructMemory
     impact_memory: StructMemory
@@ -192,7 +191,6 @@ class PairTable:
                 self.head[self.at[p].first] = 0
                 self.head[self.at[p].second] = 0
         self.n = 0
-        self.any_crosses = False
 
     @cython.inline
     def add(
@@ -207,7 +205,6 @@ class PairTable:
         self.at[p].next_of_first = self.head[first]  # numbers count from 1; 0 ends a list
         self.at[p].next_of_second = self.head[second]
         self.at[p].state = state
-        self.any_crosses |= state >= CROSS
         self.at[p].contact = NO_CONTACT
         self.at[p].met = NOT_MET
         self.at[p].touch = NO_TOUCH
@@ -441,7 +438,6 @@ class PairTable:
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
         """Set a solid pair to CROSS_ONCE or CROSS_UNTIL_APART."""
         self.at[p].state = state
-        self.any_crosses = True
         self.at[p].is_clear = 0
         self.forget_touch(p)
         self.mark_fresh(p)
@@ -484,7 +480,6 @@ class PairTable:
         """Set a pair to CROSS_UNTIL_APART as in the last step; a soft pair stays soft."""
         if self.at[p].state != SOFT:
             self.at[p].state = CROSS_UNTIL_APART
-        self.any_crosses = True
         self.forget_touch(p)
 
     def restore_passing(self, p: cython.Py_ssize_t) -> cython.void:

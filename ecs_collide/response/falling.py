@@ -92,11 +92,20 @@ class Falling:
             if axis != m.axis:
                 bends |= self._split_along(i, axis, turns)
                 bends |= self._split_along(j, axis, turns)
-        if m.slants or self.supports.wall_below(i, m.axis, -m.sign) < 0:
-            bends |= self._split_path(i, m.axis, m.slants)
-        if m.slants or self.supports.wall_below(j, m.axis, m.sign) < 0:
-            bends |= self._split_path(j, m.axis, m.slants)
+        bends |= self._split_across(i, -m.sign)
+        bends |= self._split_across(j, m.sign)
         return bends
+
+    def _split_across(self, i: cython.Py_ssize_t, up: cython.int) -> cython.bint:
+        """Split a path along the normal unless a wall bears the body; return whether it bends.
+
+        `up` is the sign from the wall to the body.  At a slope it is a path along the surface too.
+        """
+        m: ImpactState = self.impact
+
+        if not m.slants and self.supports.wall_below(i, m.axis, up) >= 0:
+            return False
+        return self._split_path(i, m.axis, m.slants)
 
     def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:
         """Split a path along the surface unless it is held there; return whether it bends.

@@ -647,7 +647,7 @@ class ImpactLoop:
 
     def sweep_crossings(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
-        for p in range(self.pairs.n if self.pairs.any_crosses else 0):
+        for p in range(self.pairs.n):
             if not self.pairs.crosses_on_path(p):
                 continue
             self.narrowphase.aim(p)
@@ -812,9 +812,8 @@ class ImpactLoop:
         elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
             speed: cython.double = self._closing_speed(p)
             self._resolve(p, speed, True, True)
-            if self.gravity.is_on and speed == 0.0:
-                pass  # only gravity closes it, so the game has resolved it
-            elif self.event_buffer.codes[self.event, OUTCOME] == OutcomeCode.RESOLVED:
+            # Without a speed only gravity closes it, so the game has resolved it.
+            if speed > 0.0 and self.event_buffer.codes[self.event, OUTCOME] == OutcomeCode.RESOLVED:
                 self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.FORCED
                 self.n_forced += 1
         if self.is_set and self.event_buffer.codes[self.event, OUTCOME] != OutcomeCode.CRUSHED:
