@@ -429,6 +429,18 @@ class ContactGraph:
             push -= self.links[e].speed
         return push
 
+    def press_with(self, e: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Let a member count as no slower before the instant than the face of an anchor presses."""
+        if n < 0 or self.members[n].is_settled:
+            return
+        node: cython.Py_ssize_t = self.members[n].node
+        before: cython.double = self.clusters.nodes[node].before
+        push: cython.double = self.push_of(e)
+
+        before = max(before, push) if self.links[e].below < 0 else min(before, -push)
+        self.clusters.nodes[node].before = before
+        self.members[n].momentum = self.bodies.mass[self.clusters.nodes[node].body] * before
+
     @cython.cfunc
     @cython.inline
     def body_of(self, e: cython.Py_ssize_t, node: cython.Py_ssize_t) -> cython.Py_ssize_t:

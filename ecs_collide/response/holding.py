@@ -130,6 +130,19 @@ class Holding:
         self.rows[self.n] = i
         self.n += 1
 
+    def lose_speed(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Let the held bodies of the cluster of a body leave the step as it moves now.
+
+        They are crushed, and what they had before would throw them through what crushes them.
+        """
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.root(c.node_of[i, k])
+
+        for n in range(self.n if root else 0):
+            one: cython.Py_ssize_t = self.rows[n]
+            if c.root(c.node_of[one, k]) == root:
+                self.bodies.leave_with(one, k, c.velocity_of(one, k))
+
     def release(self) -> cython.void:
         """Let all held bodies go at the end of the step."""
         for n in range(self.n):

@@ -26,7 +26,8 @@ If faces grow, the members of a tree differ by a *shift*, and a link may close i
 between two trees that have anchors.  It closes a cycle.  Force is sent round the cycle until one of
 its other links has none, as in the simplex method on networks.  That link no longer presses.  If
 all links of the cycle gain force, no velocities keep the faces apart, and the link that pushes
-fastest is given up.
+fastest is given up.  If it leads to an anchor, the cycle still has what that gave it, so no body
+leaves the other anchor for the one that passes through it.
 
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
 the highest *rank* is solved first.  Beside it, lower bodies weigh next to nothing, and only pass on
@@ -524,8 +525,9 @@ class Projection:
         lost: cython.Py_ssize_t = e
         fastest: cython.double = g.push_of(e)
         is_equal: cython.bint = False
+        n_links: cython.Py_ssize_t = self._find_cycle(e)
 
-        for n in range(self._find_cycle(e)):
+        for n in range(n_links):
             at: cython.Py_ssize_t = abs(self.cycle[n])
             push: cython.double = g.push_of(at)
             if push > fastest or (push == fastest and lost != e and self._is_rather_lost(at, lost)):
@@ -537,6 +539,9 @@ class Projection:
         if is_equal:
             return False
         self._lose(lost, self._other_anchor(e, lost))
+        for n in range(n_links if g.is_to_anchor(lost) else 0):
+            g.press_with(lost, g.links[abs(self.cycle[n])].below)
+            g.press_with(lost, g.links[abs(self.cycle[n])].above)
         return lost != e
 
     def _is_rather_lost(self, e: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:

@@ -214,6 +214,14 @@ class Solver:
             not self.bodies.on_hold[anchor] or self.bodies.course[anchor, k] != 0.0
         )
 
+    def is_squeezed(self) -> cython.bint:
+        """Return whether a body meets a wall while another one drives it: a bounce cannot part both."""
+        m: ImpactState = self.impact
+
+        return m.is_dynamic[0] != m.is_dynamic[1] and self.clusters.is_anchored(
+            m.rows[0 if m.is_dynamic[0] else 1], m.axis
+        )
+
     def restitution(self) -> cython.double:
         """Return the restitution of the impact, after `weigh`."""
         return self.restitution_between(

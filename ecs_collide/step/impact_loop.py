@@ -913,17 +913,19 @@ class ImpactLoop:
             or speed < self.step.rest_speed
             or self.clusters.is_calm(i)
             or self.clusters.is_calm(j)
+            or self.solver.is_squeezed()
         ):
-            restitution = self.solver.restitution()
-            if not self.is_chosen:
-                restitution = self.surfaces.restitution(p)
+            restitution = (
+                self.solver.restitution() if self.is_chosen else self.surfaces.restitution(p)
+            )
             if restitution < 1.0 and leans:
                 restitution = 0.0
         limit: cython.longlong = RESIZING_LIMIT if m.resizes else INSTANT_LIMIT
         if self.pairs.impact[p].repeats >= limit:
-            # A bouncing pile, or a body with Stop between two others, would reach the limits.
+            # A bouncing pile, or a body with Stop between two others, would reach the limits.  One
+            # that grows in a narrow shaft would gain speed at each bounce.
             normal_only = True
-            if restitution < 1.0:
+            if restitution < 1.0 or limit > INSTANT_LIMIT:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = (
@@ -1016,6 +1018,8 @@ class ImpactLoop:
             one = other
             other = swap
         self.pairs.crush(p)
+        self.holding.lose_speed(self.pairs.at[p].first, self.pairs.impact[p].axis)
+        self.holding.lose_speed(self.pairs.at[p].second, self.pairs.impact[p].axis)
         self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]

@@ -676,10 +676,19 @@ class Simulator:
                 return
             impact = again
         before, finals = self._copy_velocities(), self._copy_finals()
-        self.report(pair, impact, self.resolve(pair, impact))
+        outcome = self.resolve(pair, impact)
+        if outcome == CRUSHED:
+            self._let_go_as_driven(pair, impact.axis)
+        self.report(pair, impact, outcome)
         if self.watch:
             self.states.append((before, self._copy_velocities()))
             self.finals.append((*finals, *self._copy_finals()))
+
+    def _let_go_as_driven(self, pair: tuple[int, int], k: int) -> None:
+        """Let the held bodies of the groups of a pair leave the step as what drives them moves."""
+        for cluster in [self.clusters[k][n] for n in pair if n in self.clusters[k]]:
+            for n in cluster.members & self.saved.keys():
+                self.saved[n][k] = self.velocity[n][k]
 
     def _take_crossing(self, pair: tuple[int, int], impact: Impact) -> None:
         again = self.sweep(pair)
@@ -1192,7 +1201,7 @@ class Simulator:
         normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
         leans = self._leans(pair)
-        if not normal_only and not impact.overlaps:
+        if not normal_only and not impact.overlaps and not self._is_squeezed(k):
             restitution = self._restitution_of(pair, self.joining)
             joining = [n for n in pair if self._yields(n, k)]
             for other in self._beside(pair, impact, joining[0]) if len(joining) == 1 else []:
@@ -1203,7 +1212,7 @@ class Simulator:
         limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
         if n_repeats >= limit:
             normal_only = True
-            if restitution < 1:
+            if restitution < 1 or resizes:
                 restitution = Fraction(0)
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
@@ -1236,6 +1245,11 @@ class Simulator:
             self.riders.press(pair, k, impact.sign)
             self.riders.land(pair, k, impact.sign)
         return RESOLVED
+
+    def _is_squeezed(self, k: int) -> bool:
+        """Return whether a body that a wall holds in this instant meets another one."""
+        clusters = [self.clusters[k].get(n) for n in self.yielding]
+        return len(clusters) == 1 and clusters[0] is not None and clusters[0].anchor is not None
 
     def _meets_by_drift(self, pair: tuple[int, int], impact: Impact) -> bool:
         """End what leads two bodies where they meet; return whether their own velocities part."""
@@ -1634,6 +1648,7 @@ class Simulator:
             if not between and len(fastest) > 1:
                 return False
             lost = min(between, key=lambda e: self.places[e.press[0]]) if between else fastest[0]
+            self._press_with(lost, {n for link in cycle for n in link.press[:2]} - {None}, k)
             kept = [
                 link for link in kept
                 if link is not lost and (lost.anchor is None or not self._is_of_face(link, lost))
@@ -1643,6 +1658,13 @@ class Simulator:
         self.links[k] = [link for link in self.links[k] if link not in lost]
         self._project(members, k)
         return True
+
+    def _press_with(self, lost: Link, members: set[int], k: int) -> None:
+        """Let bodies count as no slower before the instant than the face that presses them."""
+        push = self._push_of(lost, k)
+        for n in members if lost.anchor is not None else ():
+            before = self.entry[k][n]
+            self.entry[k][n] = max(before, push) if lost.press[0] is None else min(before, -push)
 
     def _push_of(self, link: Link, k: int) -> Fraction:
         """Return how fast the faces of a contact push: by their growth, and as who holds moves."""

@@ -340,6 +340,13 @@ class Follower(Simulator):
         """Return whether something due is known too badly to go on."""
         return any(self.bound(pair, impact) > TOO_BLURRED for pair, impact in self.queue.items())
 
+    def is_hair(self, hit: ec.Collision) -> bool:
+        """Return whether two that touch are inside each other by rounding, and so do not bounce."""
+        impact = self.queue.get((hit.first, hit.second))
+        if impact is None or impact.overlaps or hit.kind is not ec.SweepKind.OVERLAP:
+            return False
+        return hit.contact_min[impact.axis] < hit.contact_max[impact.axis]
+
     def follow(self, hit: ec.Collision, later: list[ec.Collision]) -> None:
         """Take the impact that the library has reported, before those that it reports later."""
         pair = (hit.first, hit.second)
@@ -867,7 +874,8 @@ def compare_step(
     follower = Follower(bodies, Fraction(dt), **limits)
     n_resolutions = Counter((hit.time, hit.first, hit.second) for hit in hits)
     for n, hit in enumerate(hits):
-        if follower.is_blurred() or n_resolutions[hit.time, hit.first, hit.second] > LONGEST_SERIES:
+        is_long = n_resolutions[hit.time, hit.first, hit.second] > LONGEST_SERIES
+        if is_long or follower.is_blurred() or follower.is_hair(hit):
             tally.cut_short = 1
             return tally
         follower.follow(hit, hits[n + 1 :])
