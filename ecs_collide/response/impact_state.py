@@ -79,6 +79,20 @@ class ImpactState:
         return self.sign * (self.kick[1] - self.kick[0])
 
     @cython.inline
+    def growth(self) -> cython.double:
+        """Return by how much body 0 is faster than body 1 if their touching faces go together."""
+        b: Bodies = self.bodies
+
+        return self.sign * (
+            b.growth_of(self.rows[0], self.axis) + b.growth_of(self.rows[1], self.axis)
+        )
+
+    @cython.inline
+    def closing_at(self, v1: cython.double, v2: cython.double) -> cython.double:
+        """Return how fast the faces close if the bodies have these velocities, below 0 if they part."""
+        return self.sign * ((v2 + self.growth()) - v1)
+
+    @cython.inline
     def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body at this instant, without its kick."""
         return self.clusters.velocity_after(self.rows[n], axis)

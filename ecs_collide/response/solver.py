@@ -1,15 +1,18 @@
 """The resolution of an impact: the change of its two bodies' velocities along the normal.
 
-`ImpactLoop` has placed the two bodies.  With restitution they exchange velocities by inverse mass.
+`ImpactLoop` has placed the two bodies.  With restitution their faces part (`response/exchange.py`).
 If it is 0, their clusters merge, because exchanges by pairs never end in a row of boxes.  Next are
 the velocities along the surface (`response/tangential.py`) and friction (`response/friction.py`).
 
 A resolution uses the velocity of a falling body at the instant (`motion/gravity.py`).  A pair does
 not rebound if gravity would bring it together again within the step.
 
-A lasting cluster resolves as one body with its mass and its shared velocity.  Impulses change its
-momentum, not its path; a partner that still closes on the path joins it.  Only a static, kinematic
-or held partner, an anchored cluster or one of a higher rank takes a member out of it.
+If faces grow or shrink, they get one velocity by a merge, and not their centres: one cluster is
+shifted first.  If both are one cluster, or both have an anchor, `Projection` lets the faces press.
+If one of the two is held, or that fails, the faces part at no speed.
+
+A partner that still closes on the path of a lasting cluster joins it.  Only a static, kinematic or
+held partner, an anchored cluster or one of a higher rank takes a member out of it.
 
 Next to a body of a higher dominance, one of a lower dominance is weightless.  It rebounds as from a
 wall, or moves with it.  If the lower one is anchored, or in a cluster of an even higher rank, the
@@ -23,8 +26,6 @@ bodies push blocks with them.  One that a wall drives pushes the other.
 # Compiled with -O3: a crowd that collides takes 4 % less time than with -O2.
 from __future__ import annotations
 
-from math import nextafter
-
 from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
@@ -32,29 +33,16 @@ from ecs_collide.narrowphase.leaning import Leaning
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.contact_graph import ContactGraph
+from ecs_collide.response.exchange import Exchange
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import MetContacts
-from ecs_collide.response.product_sum import ProductSum, error_of_sum
 from ecs_collide.response.projection import Projection
-from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.supports import Supports
 from ecs_collide.response.tangential import TangentialResponse
 
-SHARED_ROUNDING = 2.0**-44  # of the velocities: by how much a shared velocity may be off
 BOTH = 2  # bodies that block have run into each other
 CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velocity
-
-
-@cython.inline
-def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
-    """Return whether `one` is further from `u` than `other`, on its other side; not rounded."""
-    total: cython.double = one + other
-    rest: cython.double = error_of_sum(one, other, total)
-
-    if other <= u:
-        return total > 2.0 * u or (total == 2.0 * u and rest > 0.0)
-    return total < 2.0 * u or (total == 2.0 * u and rest < 0.0)
 
 
 @cython.final
@@ -67,18 +55,21 @@ class Solver:
     projection: Public[Projection]
     graph: ContactGraph  # of the projection
     impact: ImpactState  # the current or last impact
-    faces: ResizingFaces
+    exchange: Exchange
     met: Public[MetContacts]
     tangential: Public[TangentialResponse]
     friction: Public[CoulombFriction]
     supports: Public[Supports]
-    sum: ProductSum
     # whether each body joins clusters, even if its dominance keeps the impact from changing it
     first_joins: cython.bint
     second_joins: cython.bint
     # the row of each body, or of the wall on which it stands: what is an anchor to the other body
     first_wall: cython.Py_ssize_t
     second_wall: cython.Py_ssize_t
+    # the roots that `_align` has prepared, the same if there is one, and the row of their anchor or -1
+    one: cython.Py_ssize_t
+    other: cython.Py_ssize_t
+    anchor: cython.Py_ssize_t
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
@@ -95,12 +86,11 @@ class Solver:
         self.projection = Projection(step, self.clusters)
         self.graph = self.projection.graph
         self.impact = ImpactState(step, self.clusters)
-        self.faces = ResizingFaces(self.impact)
+        self.exchange = Exchange(self.impact)
         self.met = MetContacts(step, self.impact)
         self.tangential = TangentialResponse(step, self.impact, self.met)
         self.friction = CoulombFriction(step, self.impact, self.met)
         self.supports = Supports(step, self.clusters)
-        self.sum = ProductSum()
         self.solid_first = self.solid_second = -1
 
     def weigh(self) -> cython.bint:
@@ -179,24 +169,17 @@ class Solver:
 
         return c.at_instant(i, self.impact.axis, c.final_velocity(i, self.impact.axis))
 
-    def _stop_at_rest(self, restitution: cython.double) -> cython.void:
-        """Let two bodies that run into each other rebound, each as from a wall at rest."""
-        m: ImpactState = self.impact
+    def _leave_blocked(self, restitution: cython.double) -> cython.void:
+        """Let the body that gives way leave the other, or both, each as from a wall at rest."""
         v1: cython.double = self._velocity_now(0)
         v2: cython.double = self._velocity_now(1)
 
-        for n in range(2):
-            v: cython.double = v2 if n else v1
-            m.impulse = max(m.impulse, self.bodies.mass[m.rows[n]] * (1.0 + restitution) * abs(v))
-            self.clusters.turn_freely(m.rows[n], m.axis, 0.0 - restitution * v)
-
-    def _take_velocity(self, n: cython.int) -> cython.void:
-        """Give body n the velocity of its partner at this instant."""
-        m: ImpactState = self.impact
-        velocity: cython.double = self._velocity_now(1 - n)
-
-        m.impulse += self.bodies.mass[m.rows[n]] * abs(velocity - self._velocity_now(n))
-        self.clusters.turn_freely(m.rows[n], m.axis, velocity)
+        if self.blocked == BOTH or self.blocked == 0:
+            u: cython.double = v2 if self.blocked == 0 else 0.0
+            self.exchange.leave_wall(0, v1, u, restitution * (u - v1), True)
+        if self.blocked > 0:
+            u = v1 if self.blocked == 1 else 0.0
+            self.exchange.leave_wall(1, v2, u, restitution * (u - v2), True)
 
     def _is_driven_by_wall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is static, kinematic or held."""
@@ -248,18 +231,6 @@ class Solver:
             return b.controls.restitution_between(i, j, one, other)
         return max(one, other, 0.0)
 
-    def _closing_speed(self) -> cython.double:
-        """Return how fast the faces of the impact close at this instant."""
-        c: Clusters = self.clusters
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        one: cython.double = c.velocity_now(m.rows[0], m.axis)
-        two: cython.double = c.velocity_now(m.rows[1], m.axis)
-
-        one -= m.sign * b.growth_of(m.rows[0], m.axis)
-        two += m.sign * b.growth_of(m.rows[1], m.axis)
-        return m.sign * (two - one)
-
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
         """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
         b: Bodies = self.bodies
@@ -272,30 +243,21 @@ class Solver:
             for n in range(2):
                 if m.is_dynamic[n]:
                     self.clusters.let_fall(m.rows[n], m.axis)
-            if self.leaning.n and not normal_only:
-                self._share_weights()
+                if self.leaning.n and not normal_only:
+                    self._share_weight(n)
         press: cython.double = self.note_velocities(restitution)
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
             self.projection.lets_go = True
             self.parting = max(0.0, -press)
-        if m.resizes:
-            if not self._resolve_faces(restitution, press):
-                return False
-        elif restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
-            self._stop_at_rest(restitution)
-        elif restitution > 0.0 and (
-            self._rebound(restitution) if press == 0.0 else self._part(restitution, press)
-        ):
-            pass
-        else:
-            if self.blocked == BOTH:
-                self._stop_at_rest(0.0)
-            elif self.blocked >= 0:
-                self._take_velocity(self.blocked)
-            if not self._join(i, j, m.axis):
-                return False
-        return True
+        if restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
+            self._leave_blocked(restitution)
+            return True
+        if restitution > 0.0 and self.exchange.part(restitution, press, False):
+            return True
+        if self.blocked >= 0:
+            self._leave_blocked(0.0)
+        return self._join(i, j, m.axis, press)
 
     @cython.inline
     def note_velocities(self, restitution: cython.double) -> cython.double:
@@ -323,144 +285,21 @@ class Solver:
             self.second_wall = second
             self.second_joins = False
 
-    def _share_weights(self) -> cython.void:
+    def _share_weight(self, n: cython.int) -> cython.void:
         """Give a body that is pressed against a wall its part of the weight that presses it.
 
         The weight is that of bodies on slopes, and `Push` would turn it along the wall like a speed.
         """
         m: ImpactState = self.impact
+        is_pressed: cython.bint = m.turns(n) and not m.is_dynamic[1 - n]
 
-        for n in range(2):
-            if (
-                self.leaning.leans(m.rows[n])
-                and m.turns(n)
-                and not m.is_dynamic[1 - n]
-                and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
-            ):
+        if self.leaning.leans(m.rows[n]) and is_pressed:
+            if self.clusters.kick_of(m.rows[n], m.axis) == 0.0:
                 self.clusters.even_out(m.rows[n], m.axis)
 
-    def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
-        """Rebound a pair that gravity acts on; return False if it would meet again in the step."""
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[0]
-        j: cython.Py_ssize_t = m.rows[1]
-        v1: cython.double = self.clusters.velocity_of(i, m.axis)
-        v2: cython.double = self.clusters.velocity_of(j, m.axis)
-        closing: cython.double = m.sign * (v2 - v1)
-        apart: cython.double = restitution * max(closing - press, 0.0) - press
-
-        if apart <= 0.0:
-            return False
-        if not m.is_dynamic[1]:
-            m.impulse = b.mass[i] * (closing + apart)
-            self.clusters.turn_freely(i, m.axis, v2 + m.sign * apart)
-        elif not m.is_dynamic[0]:
-            m.impulse = b.mass[j] * (closing + apart)
-            self.clusters.turn_freely(j, m.axis, v1 - m.sign * apart)
-        else:
-            both: cython.double = m.sign * (closing + apart) / (b.mass[i] + b.mass[j])
-            m.impulse = b.mass[i] * (abs(both) * b.mass[j])
-            self.clusters.turn_freely(i, m.axis, v1 + both * b.mass[j])
-            self.clusters.turn_freely(j, m.axis, v2 - both * b.mass[i])
-        return True
-
-    def _rebound(self, restitution: cython.double) -> cython.bint:
-        """Rebound a pair; return False if it must be merged, as it still closes or both last."""
-        m: ImpactState = self.impact
-        first: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[0], m.axis)
-        second: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[1], m.axis)
-
-        if first and second:
-            return False
-        if first or second:
-            return self._rebound_from(first or second, 0 if first else 1, restitution)
-        self._exchange(restitution)
-        return True
-
-    def _rebound_from(
-        self, root: cython.Py_ssize_t, n: cython.int, restitution: cython.double
+    def _join(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, press: cython.double
     ) -> cython.bint:
-        """Rebound a pair whose body n is in a lasting cluster; return False if it still closes."""
-        c: Clusters = self.clusters
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[n]
-        j: cython.Py_ssize_t = m.rows[1 - n]
-        sign: cython.int = -m.sign if n else m.sign
-        velocity: cython.double = c.final_velocity(i, m.axis)
-        other: cython.double = self.bodies.velocity_met(j, m.axis)
-        mass: cython.double = self.bodies.mass[j]
-
-        bound: cython.double = abs(velocity) + abs(other) + abs(self.bodies.velocity_met(i, m.axis))
-        if (velocity - other) * sign >= -SHARED_ROUNDING * bound:
-            return False  # only their paths close, not their final velocities
-        if not m.is_dynamic[1 - n]:
-            self._bounce(n, velocity, other, restitution)
-            return True
-        if c.nodes[root].rank > self.bodies.controls.rank_of(j):
-            after: cython.double = self._bounce(1 - n, other, velocity, restitution)
-        else:
-            after = other + (1.0 + restitution) * (velocity - other) * (
-                c.nodes[root].mass / (c.nodes[root].mass + mass)
-            )
-            c.push(root, mass, other)
-            c.push(root, -mass, after)
-            m.impulse = mass * abs(after - other)
-            c.turn_freely(j, m.axis, after)
-        return (self.bodies.velocity_met(i, m.axis) - after) * sign >= 0.0
-
-    def _exchange(self, restitution: cython.double) -> cython.void:
-        """Exchange the velocities of a pair by inverse mass."""
-        m: ImpactState = self.impact
-        v1: cython.double = self.bodies.velocity_met(m.rows[0], m.axis)
-        v2: cython.double = self.bodies.velocity_met(m.rows[1], m.axis)
-        mass1: cython.double = self.bodies.mass[m.rows[0]]
-        mass2: cython.double = self.bodies.mass[m.rows[1]]
-        after1: cython.double = v2
-        after2: cython.double = v1
-
-        if not m.is_dynamic[1]:
-            self._bounce(0, v1, v2, restitution)
-            return
-        if not m.is_dynamic[0]:
-            self._bounce(1, v2, v1, restitution)
-            return
-        m.impulse = (1.0 + restitution) * abs(v1 - v2) * (mass1 * (mass2 / (mass1 + mass2)))
-        if mass1 != mass2 or restitution != 1.0:
-            shared: cython.double = (1.0 + restitution) * (v1 - v2)
-            after1 = v1 - shared * (mass2 / (mass1 + mass2))
-            after2 = v2 + shared * (mass1 / (mass1 + mass2))
-            self.sum.clear()
-            self.sum.add(mass1, v1)
-            self.sum.add(mass2, v2)
-            self.sum.add(-mass1, after1)
-            self.sum.add(-mass2, after2)
-            # The rounding error goes to the heavier body, whose velocity it changes less.
-            if mass1 < mass2:
-                after2 += self.sum.total() / mass2
-                if (after1 - after2) * m.sign < 0.0:  # still closing, by rounding
-                    after1 = after2
-            else:
-                after1 += self.sum.total() / mass1
-                if (after1 - after2) * m.sign < 0.0:
-                    after2 = after1
-        self.clusters.turn_freely(m.rows[0], m.axis, after1)
-        self.clusters.turn_freely(m.rows[1], m.axis, after2)
-
-    def _bounce(
-        self, n: cython.int, v: cython.double, u: cython.double, restitution: cython.double
-    ) -> cython.double:
-        """Rebound body n with velocity `v` from a partner that keeps `u`; return the new `v`."""
-        m: ImpactState = self.impact
-        after: cython.double = u - restitution * (v - u)
-
-        if _is_further(after, u, v):
-            after = nextafter(after, u)
-        m.impulse = self.bodies.mass[m.rows[n]] * abs(after - v)
-        self.clusters.turn_freely(m.rows[n], m.axis, after)
-        return after
-
-    def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, which may have resizing members, if possible.
 
         If faces cannot merge, the bodies leave their clusters, or exchange velocities in one.
@@ -469,13 +308,14 @@ class Solver:
 
         one: cython.Py_ssize_t = c.root(c.node_of[i, k]) if self.first_joins else 0
         other: cython.Py_ssize_t = c.root(c.node_of[j, k]) if self.second_joins else 0
-        if not ((one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)):
+        resizes: cython.bint = (one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)
+        if not (resizes or self.impact.resizes):
             return self._merge(i, j, k)
         merged: cython.int = self._merge_faces(i, j, k)
         if merged:
             return merged != CONFLICT
-        if one == other:
-            self._exchange(0.0)
+        if self.impact.resizes or one == other:
+            self.exchange.part(0.0, min(press, 0.0), True)
             return True
         if self.first_joins and c.node_of[i, k]:
             c.leave(i, k)
@@ -533,7 +373,9 @@ class Solver:
         self.projection.settle()
         c.write_axis(i, k)
         c.write_axis(j, k)
-        if self._closing_speed() > c.rounding_of_faces(i, j, k):
+        if m.closing_at(c.velocity_now(m.rows[0], k), c.velocity_now(m.rows[1], k)) > (
+            c.rounding_of_faces(i, j, k)
+        ):
             one: cython.Py_ssize_t = c.root(c.node_of[i, k])
             other: cython.Py_ssize_t = c.root(c.node_of[j, k])
             self.solid_first = self._anchor_of(i, one) if self.first_joins else self.first_wall
@@ -668,39 +510,68 @@ class Solver:
         c.write_axis(m.rows[0], m.axis)
         c.write_axis(m.rows[1], m.axis)
 
-    def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.bint:
-        """Merge the clusters of a pair that resizes, or exchange the velocities of the faces.
-
-        Returns False if its anchors conflict.
-        """
-        m: ImpactState = self.impact
-        merged: cython.int = 0
-
-        if restitution == 0.0:
-            merged = self._merge_faces(m.rows[0], m.rows[1], m.axis)
-        if merged == 0:
-            self.faces.exchange(restitution, press)
-        return merged != CONFLICT
-
     def _merge_faces(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Merge the clusters of two bodies so that their faces have one velocity, if possible.
 
         Returns 1, 0 if that is not possible, or `CONFLICT`.
         """
         c: Clusters = self.clusters
-        f: ResizingFaces = self.faces
 
         if self.bodies.on_hold[i] or self.bodies.on_hold[j]:
             return 0
         if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
             self._leave_for(j, i, k, self.first_joins)
-        if not f.align(self.first_joins, self.second_joins):
+        if not self._align(i, j, k):
             ended: cython.bint = self.first_joins and c.dissolve(i, k)
             ended |= self.second_joins and c.dissolve(j, k)
             if not ended:
                 return self._settle(i, j, k)
-            f.align(self.first_joins, self.second_joins)
+            self._align(i, j, k)
         self._link(i, j, k, True)
-        v1: cython.double = c.leaving_velocity(f.one)
-        self._unite(f.one, f.other, f.anchor, v1, c.leaving_velocity(f.other))
+        v1: cython.double = c.leaving_velocity(self.one)
+        self._unite(self.one, self.other, self.anchor, v1, c.leaving_velocity(self.other))
+        return 1
+
+    def _align(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Shift the clusters of the bodies that join, so that a merge gives the faces one velocity.
+
+        Returns False if both are in one cluster, or if both have an anchor.
+        """
+        c: Clusters = self.clusters
+        growth: cython.double = self.impact.growth()
+
+        if not self.second_joins:
+            return self._align_with(j, i, growth)
+        if not self.first_joins:
+            return self._align_with(i, j, -growth)
+        self.one = c.ensure(i, k)
+        self.other = c.ensure(j, k)
+        if self.one == self.other or (c.is_anchored(i, k) and c.is_anchored(j, k)):
+            return False
+        shift: cython.double = c.shift_of(i, k) - growth - c.shift_of(j, k)
+        if c.nodes[self.other].size <= c.nodes[self.one].size:
+            c.shift_by(self.other, shift)
+        else:
+            c.shift_by(self.one, -shift)
+        anchored: cython.Py_ssize_t = self.one if c.is_anchored(i, k) else self.other
+        c.anchor_velocity = c.nodes[anchored].velocity
+        self.anchor = c.nodes[anchored].anchor
+        return True
+
+    def _align_with(
+        self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, growth: cython.double
+    ) -> cython.bint:
+        """Prepare a merge that gives body i the velocity of body `wall` plus `growth`.
+
+        Returns False if the cluster of i has an anchor.
+        """
+        c: Clusters = self.clusters
+        k: cython.int = self.impact.axis
+
+        self.one = self.other = c.ensure(i, k)
+        if c.is_anchored(i, k):
+            return False
+        c.shift_by(self.one, 0.0)
+        c.anchor_velocity = self.bodies.velocity_met(wall, k) + growth - c.shift_of(i, k)
+        self.anchor = wall
         return True

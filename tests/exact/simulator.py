@@ -1221,14 +1221,7 @@ class Simulator:
         for n in self.yielding:
             self.unpressed.setdefault((n, k), self.final(n, k))
         self._note_push(k, restitution)
-        if resizes:
-            merged = restitution == 0 and self._merge_faces(pair, impact)
-            if merged is None:
-                self.crushed.add(pair)
-                return CRUSHED
-            if not merged:
-                self._exchange(pair, impact, restitution)
-        elif together:
+        if together:
             self._bounce_together([pair, *together], impact)
         elif restitution > 0 and len(self.blocked) == 2:
             self._stop(k, restitution)
@@ -1462,25 +1455,26 @@ class Simulator:
         i = lasting[0]
         (j,) = set(pair) - {i}
         sign = impact.sign if i < j else -impact.sign
-        u, v = self.final(i, k), self.velocity[j][k]
+        apart = sign * (self.growth[i][k] + self.growth[j][k])
+        u, v = self.final(i, k) - apart, self.velocity[j][k]  # equal if the faces go together
         if (u - v) * sign >= 0:
             return False
         if j not in self.yielding:
             self.impulse = self.bodies[i].mass * abs((1 + restitution) * (u - v))
-            self.change_alone(i, k, v - restitution * (u - v))
+            self.change_alone(i, k, v + apart - restitution * (u - v))
             return True
         cluster = self.clusters[k][i]
         if self.rank_of(cluster) > self.bodies[j].level:
             self.impulse = self.bodies[j].mass * abs((1 + restitution) * (u - v))
             after = u - restitution * (v - u)
             self.change_alone(j, k, after)
-            return (self.velocity[i][k] - after) * sign >= 0
+            return (self.velocity[i][k] - apart - after) * sign >= 0
         total, mass = self.mass_of(cluster), self.bodies[j].mass
         after = v + (1 + restitution) * (u - v) * total / (total + mass)
         cluster.momentum -= mass * (after - v)
         self.impulse = mass * abs(after - v)
         self.change_alone(j, k, after)
-        return (self.velocity[i][k] - after) * sign >= 0
+        return (self.velocity[i][k] - apart - after) * sign >= 0
 
     def _is_anchored(self, i: int, k: int) -> bool:
         """Tell whether a body is not dynamic, is held, or is in a group with one that does not."""
@@ -1510,12 +1504,13 @@ class Simulator:
         k = impact.axis
         self._stop(k, Fraction(0))
         clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
-        if not any(cluster.resizes for cluster in clusters):
+        resizes = self.resizes(pair, k)
+        if not resizes and not any(cluster.resizes for cluster in clusters):
             return self._merge(i, j, k, impact.sign)
         merged = self._merge_faces(pair, impact)
         if merged is not False:
             return merged is not None
-        if len(clusters) == 2 and clusters[0] is clusters[1]:
+        if resizes or (len(clusters) == 2 and clusters[0] is clusters[1]):
             self._exchange(pair, impact, Fraction(0))
             return True
         self.leave(i, k)

@@ -1059,7 +1059,7 @@ FAULTS = {
         "one.meets & other.kinds or other.meets",
     ),
     "a group says nothing": ("if one.group and one.group == other.group:", "if False:"),
-    "what bounces together bounces in pairs": ("elif together:", "elif False:"),
+    "what bounces together bounces in pairs": ("if together:", "if False:"),
     "of those that bounce together the least restitution counts": (
         "e = max(self._restitution_of",
         "e = min(self._restitution_of",

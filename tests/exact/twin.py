@@ -518,7 +518,8 @@ class Follower(Simulator):
         k = impact.axis
         shared = [abs(self.velocity[n][k]) for n in pair if self.lasting_cluster(n, k) is not None]
         u, v = (self.final(n, k) for n in pair)
-        if len(shared) == 1 and (v - u) * impact.sign <= ULPS * (abs(u) + abs(v) + shared[0]):
+        closing = (v - u) * impact.sign + sum(self.growth[n][k] for n in pair)
+        if len(shared) == 1 and closing <= ULPS * (abs(u) + abs(v) + shared[0]):
             return False
         return super()._rebound(pair, impact, restitution)
 
