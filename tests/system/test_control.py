@@ -462,3 +462,16 @@ def test_dominance_and_not_an_infinite_mass_is_for_a_hero_whom_nothing_pushes(
 
     assert (position(body)[1] == 16) == stands
     assert (position(body)[0] > 0) == is_pushed
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_of_two_that_squeeze_a_third_the_one_of_higher_dominance_keeps_its_velocity(side):
+    #  |M ->|L|<- H|    L goes with M, which outweighs it.  H outweighs both.
+    mover((-2 * side, 0), (1, 1), (side, 0), ec.Slide(), ec.Dominance(1))
+    mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    high = mover((2 * side, 0), (1, 1), (-side, 0), ec.Deflect(), ec.Dominance(2))
+    ec.install()
+
+    esper.process(0.25)
+
+    assert velocity(high) == (-side, 0)
