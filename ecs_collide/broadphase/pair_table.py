@@ -365,6 +365,13 @@ class PairTable:
             self.at[p].second, axis
         )
 
+    def who_meets_wall(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.Py_ssize_t:
+        """Return the body that alone an impact of a pair changes along the normal, or -1."""
+        if not self.meets_wall(p, bodies):
+            return -1
+        i: cython.Py_ssize_t = self.at[p].first
+        return i if bodies.dynamic_along(i, self.impact[p].axis) else self.at[p].second
+
     @cython.inline
     def is_outweighed(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.bint:
         """Return whether one body of a pair gives way to the other by its `Dominance`."""

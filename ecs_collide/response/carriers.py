@@ -671,14 +671,13 @@ class Carriers:
 
     def _lack(self, i: cython.Py_ssize_t, k: cython.int, c: cython.double) -> cython.double:
         """Return what those that have turned a rider lack of the velocity c of its carrier."""
-        along: cython.double = 0.0
         anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
+        along: cython.double = 0.0
 
+        if anchor >= 0:
+            self._note_partner(i, anchor, k)
         if self.others_in[i, k] == self.clusters.instant:
             along = self.others[i, k]
-        if anchor >= 0:
-            velocity: cython.double = self._along_with(anchor, k)
-            along = velocity if velocity * c < along * c else along
         return min(max(c - along, min(c, 0.0)), max(c, 0.0))
 
     def _own_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -1026,6 +1025,9 @@ class Carriers:
             i: cython.Py_ssize_t = rode.riders[n]
             if self.first_in[i] >= self.clusters.first_instant:
                 # Its last turn: later instants are of others, but its kick may be shared since.
+                for k in range(self.bodies.dim):
+                    if self.others_in[i, k] == self.first_in[i]:
+                        self.others_in[i, k] = self.clusters.instant
                 self.first_in[i] = self.clusters.instant
             self.settle(i)
         self._find_riders()

@@ -233,7 +233,6 @@ class Solver:
 
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
         """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
-        b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
@@ -293,9 +292,12 @@ class Solver:
         m: ImpactState = self.impact
         is_pressed: cython.bint = m.turns(n) and not m.is_dynamic[1 - n]
 
-        if self.leaning.leans(m.rows[n]) and is_pressed:
-            if self.clusters.kick_of(m.rows[n], m.axis) == 0.0:
-                self.clusters.even_out(m.rows[n], m.axis)
+        if (
+            self.leaning.leans(m.rows[n])
+            and is_pressed
+            and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
+        ):
+            self.clusters.even_out(m.rows[n], m.axis)
 
     def _join(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, press: cython.double

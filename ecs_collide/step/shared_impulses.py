@@ -69,17 +69,12 @@ class SharedImpulses:
     def add(self, p: cython.Py_ssize_t, event: cython.Py_ssize_t) -> cython.void:
         """Add the impact of a pair, if it is one of a body and a wall that meet at their faces."""
         n: cython.Py_ssize_t = self.n
-        i: cython.Py_ssize_t = self.pairs.at[p].first
+        i: cython.Py_ssize_t = self.pairs.who_meets_wall(p, self.bodies)
         face: cython.int = face_of_normal(self.pairs.impact[p].axis, self.pairs.impact[p].sign)
 
-        if (
-            face == 0
-            or self.pairs.impact[p].kind != IMPACT
-            or not self.pairs.meets_wall(p, self.bodies)
-        ):
+        if i < 0 or face == 0 or self.pairs.impact[p].kind != IMPACT:
             return
-        if not self.bodies.dynamic_along(i, axis_of(face)):
-            i = self.pairs.at[p].second
+        if i != self.pairs.at[p].first:
             face = -face
         if i >= self.last_of.shape[0]:
             self.last_of = grown(self.last_of, self.bodies.capacity)

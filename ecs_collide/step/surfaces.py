@@ -106,7 +106,7 @@ class MetSurfaces:
     def _push_of(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast the face of a wall moves towards the other body, or -inf if none is one."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self._who_meets_walls(p)
+        i: cython.Py_ssize_t = self.pairs.who_meets_wall(p, self.bodies)
         k: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
 
@@ -120,7 +120,7 @@ class MetSurfaces:
     def restitution(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of an impact, after `Solver.weigh`."""
         most: cython.double = self.solver.restitution()
-        i: cython.Py_ssize_t = self._who_meets_walls(p)
+        i: cython.Py_ssize_t = self.pairs.who_meets_wall(p, self.bodies)
         q: cython.Py_ssize_t = self.pairs.head_of(i) if i >= 0 else -1
 
         while q >= 0:
@@ -130,17 +130,6 @@ class MetSurfaces:
                 most = max(most, self.solver.restitution_between(i, j, True, joins))
             q = self.pairs.next_of(q, i)
         return most
-
-    def _who_meets_walls(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the body of an impact for which the other one is a wall, or -1."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        first: cython.bint = b.dynamic_along(i, self.pairs.impact[p].axis)
-
-        if first == b.dynamic_along(j, self.pairs.impact[p].axis):
-            return -1
-        return i if first else j
 
     def _is_beside(
         self, q: cython.Py_ssize_t, p: cython.Py_ssize_t, i: cython.Py_ssize_t
