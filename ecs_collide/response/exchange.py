@@ -63,7 +63,7 @@ class Exchange:
     def part(
         self, restitution: cython.double, press: cython.double, always: cython.bint
     ) -> cython.bint:
-        """Let the two faces part, with `press` from `ImpactState.find_press`.
+        """Let the two faces part, with the press of `ImpactState.note_velocities`.
 
         Returns False if the bodies must merge instead: if gravity would bring them together again
         in the step, if both clusters last, or if one does and only its path closes, before or after.
