@@ -136,3 +136,27 @@ def test_no_box_of_a_crowd_that_grows_is_held_or_crushed(implementation, volume,
 
         assert space.stats.held == space.stats.crushed == 0
         assert space.stats.sweeps <= 8 * space.stats.pairs
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_ball_that_falls_on_a_box_that_grows_on_a_floor_is_never_crushed(dim, side):
+    #      +---+
+    #      | A |        A falls on B, which stands on the floor
+    #      +---+
+    #     +-----+
+    #     |  B  |       and grows towards A
+    #   ===========
+    deep = (8.0,) * (dim - 2)
+    still = (0.0,) * dim
+    box((0, -8 * side, *still[2:]), (96, 8, *deep))
+    grows = mover((0, 8 * side, *still[2:]), (8, 8, *deep), still, ec.Slide(), ec.Growth(0, 4))
+    ball = mover((0, 60 * side, *still[2:]), (8, 4, *deep), still, ec.Deflect(1))
+    space = ec.install(gravity=(0, -900 * side, *still[2:]), dim=dim)
+
+    for _ in range(60):
+        esper.process(1 / 64)
+
+        assert space.stats.crushed == space.stats.held == 0
+        assert len(space.collisions) <= 4
+        assert gaps(ball, grows, dim)[1] >= 0
