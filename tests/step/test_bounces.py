@@ -112,8 +112,10 @@ def test_rows_that_bounce_go_on_the_same_after_a_restore_at_any_step(dim, gravit
 
 @pytest.mark.parametrize("mirror", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("gravity", [0.0, -16.0])
-def test_the_impulses_of_bounces_at_one_instant_are_what_the_bodies_get(gravity, axis, mirror):
+@pytest.mark.parametrize(("gravity", "unit"), [(0.0, 1.0), (-16.0, 1.0), (0.0, 2.0**-10)])
+def test_the_impulses_of_bounces_at_one_instant_are_what_the_bodies_get(
+    gravity, unit, axis, mirror
+):
     #   +---+       +---+
     #   | A |->  <- |   |      A and B meet C and D, as the hammer H meets them from behind
     #   +---+ +---+ | H |
@@ -129,7 +131,7 @@ def test_the_impulses_of_bounces_at_one_instant_are_what_the_bodies_get(gravity,
         place, half, go = [0.0] * 3, [1.0] * 3, [0.0] * 3
         place[axis], half[axis], go[axis] = mirror[0] * x, wide, mirror[0] * speed
         place[(axis + 1) % 3], half[(axis + 1) % 3] = mirror[1] * y, high
-        bodies.append(mover(place, half, go, ec.Deflect(0.5), ec.Mass(mass)))
+        bodies.append(mover(place, half, go, ec.Deflect(0.5), ec.Mass(unit * mass)))
     fall = [0.0] * 3
     fall[(axis + 2) % 3] = gravity
     space = ec.install(dim=3, gravity=fall)
@@ -140,6 +142,36 @@ def test_the_impulses_of_bounces_at_one_instant_are_what_the_bodies_get(gravity,
     assert [hit.outcome.name for hit in hits].count("RESOLVED") == 1
     assert len(hits) == 4
     for n, body in enumerate(bodies):
-        change = shapes[n][3] * (velocity(body, 3)[axis] - mirror[0] * shapes[n][2])
+        change = unit * shapes[n][3] * (velocity(body, 3)[axis] - mirror[0] * shapes[n][2])
         got = sum(hit.impulse_on(body)[axis] for hit in hits if body in (hit.first, hit.second))
         assert got == pytest.approx(change, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-10])
+@pytest.mark.parametrize("mirror", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_bounces_of_a_ring_have_the_smaller_change_of_their_two_bodies(axis, mirror, unit):
+    #   +---+ +---+ +---+
+    #   | A | | B | | D |      A and D come together, with B and C between them
+    #   |   |>+---+<|   |
+    #   |   | | C | |   |
+    #   +---+ +---+ +---+
+    shapes = [(-9, 0, 2, 4, 12, 3), (0, 2, 1, 2, 0, 1), (0, -2, 1, 2, 0, 2), (3.5, 0, 2, 4, -1, 5)]
+    bodies = []
+    for x, y, wide, high, speed, mass in shapes:
+        place, half, go = ((mirror * x, y), (wide, high), (mirror * speed, 0))
+        if axis:
+            place, half, go = place[::-1], half[::-1], go[::-1]
+        bodies.append(mover(place, half, go, ec.Deflect(0.5), ec.Mass(unit * mass)))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    changes = {
+        body: abs(unit * mass * (velocity(body)[axis] - mirror * speed))
+        for body, (*_, speed, mass) in zip(bodies, shapes, strict=True)
+    }
+    assert [hit.time for hit in space.collisions] == [0.5] * 4
+    for hit in space.collisions:
+        smaller = min(changes[hit.first], changes[hit.second])
+        assert hit.impulse == pytest.approx(smaller, rel=1e-12)
