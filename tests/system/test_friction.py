@@ -280,3 +280,34 @@ def test_a_tower_that_is_hit_resolves_each_contact_a_few_times(tower, sign, impl
         esper.process(1 / 60)
         most = max(most, space.stats.resolutions)
     assert most < 2.5 * n
+
+
+@pytest.mark.parametrize(
+    ("levels", "fixed", "after"),
+    [
+        ((0, 0), False, (8, 8)),
+        ((1, 0), False, (16, 8)),
+        ((2, 1), False, (16, 8)),
+        ((-1, -2), False, (16, 8)),
+        ((0, 1), False, (8, 0)),
+        ((1, 0), True, (8, 0)),
+    ],
+)
+def test_of_two_that_slide_the_one_of_lower_dominance_slides_alone_if_it_can(levels, fixed, after):
+    #    +---+
+    #    | A | ->
+    #    +-|-+
+    #      v
+    #  +-------+
+    #  |   B   |     a cart on rails, or on none
+    #  +-------+
+    rough = [ec.Slide(), ec.Friction(0.5)]
+    crate = mover((0, 4), (1, 1), (16, -16), *rough, ec.Dominance(levels[0]))
+    rails = ec.LockedAxes(x=fixed, y=True)
+    cart = mover((0, 0), (20, 1), (0, 0), *rough, rails, ec.Dominance(levels[1]))
+    ec.install()
+
+    esper.process(0.25)
+
+    assert velocity(crate) == (pytest.approx(after[0]), 0)
+    assert velocity(cart) == (pytest.approx(after[1]), 0)
