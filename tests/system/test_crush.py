@@ -196,6 +196,30 @@ def test_a_fast_ball_before_a_slow_lift_is_held_and_keeps_its_speed(speed):
     assert 1000 <= abs(velocity(ball)[0]) <= 1000 + 130 * speed
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_ball_that_is_held_keeps_its_speed_when_another_body_is_crushed(axis, order):
+    # The ball bounces in a narrow shaft, far from the crate between a wall and a lift.
+    def on_axis(x, y):
+        return (y, x) if axis else (x, y)
+
+    makers = [
+        lambda: box(on_axis(-4, 0), (4, 4)),
+        lambda: mover(on_axis(0.625, 0), (0.5, 0.5), on_axis(1000, 0), ec.Deflect()),
+        lambda: mover(on_axis(5.25, 0), (4, 4), on_axis(-(2.0**-20), 0)),
+        lambda: box(on_axis(-4, 20), (4, 4)),
+        lambda: mover(on_axis(1, 20), (1, 1), (0, 0), ec.Slide()),
+        lambda: mover(on_axis(8, 20), (4, 4), on_axis(-4, 0)),
+    ][::order]
+    ball = [make() for make in makers][1 if order > 0 else 4]
+    space = ec.install()
+
+    esper.process(1)
+
+    assert space.stats.held == space.stats.crushed == 1
+    assert abs(velocity(ball)[axis]) == pytest.approx(1000, rel=1e-3)
+
+
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Deflect])
 @pytest.mark.parametrize("n", [1, 3])
 def test_a_lift_presses_no_stack_of_crates_into_a_ceiling(n, response):
