@@ -234,3 +234,23 @@ def test_a_velocity_that_the_game_sets_stays(response, tiles, way):
     scene.step(Spins)
 
     assert scene.speed("ball") == (7, 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_a_crate_with_push_that_meets_a_floor_and_then_a_wall_turns_twice(way, mirror, n):
+    #
+    #    [A]                    | |       A lands at 0.25, and meets the wall, which goes down,
+    #       \                   | | |     at 0.83: at two instants of one step, or in two steps
+    #        v                  | | v
+    #   ====================    | |
+    scene = Scene(way, mirror)
+    scene.add("floor", (0, -1), (10, 1), (0, 0))
+    scene.add("crate", (-7.5, 11), (1, 1), (30, -40), ec.Push())
+    scene.add("wall", (40, 27.5), (10, 1), (0, -30))
+
+    scene.step(dt=1 / n)
+    for _ in range(1, n):
+        esper.process(1 / n)
+
+    # The speed relative to the wall is kept.
+    assert scene.speed("crate") == (0, pytest.approx(math.hypot(50, 30) - 30))
