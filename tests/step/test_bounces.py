@@ -175,3 +175,32 @@ def test_the_bounces_of_a_ring_have_the_smaller_change_of_their_two_bodies(axis,
     for hit in space.collisions:
         smaller = min(changes[hit.first], changes[hit.second])
         assert hit.impulse == pytest.approx(smaller, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-30])
+@pytest.mark.parametrize(("mass", "bounce", "after"), [(1, 1, 10), (1, 0.5, 4.5), (3, 1, 8 / 3)])
+def test_a_ball_bounces_off_a_row_that_has_formed_in_the_step(
+    mass, bounce, after, unit, axis, order
+):
+    #   +---+    +---+ +---+                +---+
+    #   | A |->  | B | | C |             <- | D |      A meets B, both meet C, and D meets them
+    #   +---+    +---+ +---+                +---+
+    def on_axis(x):
+        return (0, x) if axis else (x, 0)
+
+    shapes = [(-4, 8, ec.Slide(), 1), (0, 0, ec.Slide(), 1), (3, 0, ec.Slide(), 1)]
+    shapes.append((13, -12, ec.Deflect(bounce), mass))
+    bodies = [
+        mover(on_axis(x), (1, 1), on_axis(speed * unit), answer, ec.Mass(weight))
+        for x, speed, answer, weight in shapes[::order]
+    ][::order]
+    space = ec.install()
+
+    esper.process(1 / unit)
+
+    speeds = [velocity(body)[axis] / unit for body in bodies]
+    row = (8 - mass * (12 + after)) / 3
+    assert speeds == pytest.approx([row, row, row, after])
+    assert [hit.time for hit in space.collisions] == pytest.approx([1 / 4, 1 / 2, 1 / 2, 2 / 3])
