@@ -160,3 +160,18 @@ def test_a_ball_that_falls_on_a_box_that_grows_on_a_floor_is_never_crushed(dim, 
         assert space.stats.crushed == space.stats.held == 0
         assert len(space.collisions) <= 4
         assert gaps(ball, grows, dim)[1] >= 0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_that_grow_and_hardly_bounce_meet_once(order):
+    # Rounding would leave some of their faces closing.
+    rng = random.Random(1)
+    for n in range(40):
+        for at, speed in [(-1, rng.uniform(1, 20)), (1, -rng.uniform(1, 20))]:
+            parts = [ec.Deflect(1e-17), ec.Mass(rng.uniform(1, 3)), ec.Growth(3, 0)]
+            mover((order * at, 8 * n), (1, 1), (order * speed, 0), *parts)
+    space = ec.install()
+
+    esper.process(1 / 8)
+
+    assert len(space.collisions) == 40
