@@ -1425,3 +1425,41 @@ def test_a_slope_that_nothing_touches_changes_nothing_for_crates_that_press(stat
     with another_world("without"):
         without = play(slope=False)
     assert play(slope=True) == without
+
+
+@pytest.mark.parametrize("is_met", [False, True])
+@pytest.mark.parametrize("seed", [5, 6, 7, 10, 12])
+def test_slopes_that_nothing_touches_any_more_change_nothing_for_crates_that_meet(seed, is_met):
+    def play(slopes):
+        rng = random.Random(seed)
+        crates = []
+        for n in range(rng.randrange(2, 5)):
+            answer = rng.choice([ec.Slide, ec.Slide, ec.Push, ec.Stop, ec.Deflect])()
+            pull = ec.Acceleration(rng.choice([-200, 200, 400]), rng.choice([0, 0, 300]))
+            start = (-40 + 17 * n, 8 + rng.choice([0, 0, 4, 8]))
+            go = (rng.choice([0, 64, -64]), rng.choice([0, -64, 64]))
+            crates.append((mover(start, (8, 8), go, answer, pull), start, go))
+        box((0, -8), (200, 8))
+        box((-60, 40), (8, 40))
+        for n in range(len(crates)):
+            box((3000 + 60 * n, 16), (16, 16), *([ec.Slope("right")] if slopes else []))
+        space = ec.install(gravity=(0, -400))
+        if is_met:
+            for n, (crate, _, _) in enumerate(crates):
+                place(crate, (3000 + 60 * n, 42), (0, -640))
+            esper.process(1 / 16)
+            for crate, start, go in crates:
+                place(crate, start, go)
+        path = []
+        for _ in range(8):
+            esper.process(1 / 16)
+            path += [(space.position_of(crate), space.velocity_of(crate)) for crate, _, _ in crates]
+        return path
+
+    def place(crate, centre, speed):
+        esper.component_for_entity(crate, ec.Position).set(*centre)
+        set_velocity(crate, *speed)
+
+    with another_world("without"):
+        without = play(slopes=False)
+    assert play(slopes=True) == without
