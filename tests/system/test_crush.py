@@ -128,6 +128,30 @@ def test_a_crate_that_is_crushed_stays_at_the_wall_and_its_impulses_tell_that(si
     assert space.stats.crushed == 1
 
 
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("speed", [2, 0.5])
+@pytest.mark.parametrize("mass", [1, 4, 0.25])
+def test_a_crate_that_is_crushed_leaves_the_wall_if_another_one_has_more_momentum(
+    mass, speed, side
+):
+    #  +----+-----+
+    #  |wall|     |-------+
+    #  +----+     | <-    |     The piston presses the crate at its speed, until it is given up.
+    #  |  ->|     |-------+     The other crate brings 0.5 * 4.
+    #  +----+-----+
+    box((-2 * side, 2), (1, 1))
+    crate = mover((0, 0), (1, 4), (side, 0), ec.Slide(), ec.Mass(mass))
+    mover((2 * side, 0), (1, 1), (-speed * side, 0))
+    other = mover((-2 * side, -2), (1, 1), (4 * side, 0), ec.Slide(), ec.Mass(0.5))
+    space = ec.install()
+
+    esper.process(1e-6)
+
+    left = max(0, (0.5 * 4 - mass * speed) / (mass + 0.5))
+    assert velocity(crate) == velocity(other) == (pytest.approx(side * left), 0)
+    assert space.stats.crushed == 1
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
 @pytest.mark.parametrize("growth", [0, 0.25])
 @pytest.mark.parametrize("restitution", [1, 0.9])
