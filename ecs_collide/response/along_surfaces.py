@@ -86,10 +86,18 @@ class AlongSurfaces:
             return False
         self.bodies.tick += 1
         if self.met.any_turns:
-            self.tangential.apply()
+            self.turn()
         else:
             self._rub_and_land()
         return True
+
+    def turn(self) -> cython.void:
+        """Let the contacts turn their bodies by `Stop` and `Push`, once riders know who turns them."""
+        for c in range(self.met.n_turned, self.met.n):
+            if self.met.contacts[c].turns and self.met.contacts[c].rides:
+                self.met.take(c)
+                self.carriers.note_surfaces()
+        self.tangential.apply()
 
     def _rub_and_land(self) -> cython.void:
         """Let the contacts rub, then the riders land."""

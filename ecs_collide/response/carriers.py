@@ -608,7 +608,7 @@ class Carriers:
 
         if j >= 0:
             self.settle(j)
-            self._note_partner(i, other, self.impact.axis)
+            self._note_partner(i, self.impact.axis, self._along_with(other, self.impact.axis))
         self.settle(i)
         if self._must_follow(i):
             self.lead(i)
@@ -645,15 +645,32 @@ class Carriers:
             self.kick[i, k] = kick
 
     def _note_partner(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+        self, i: cython.Py_ssize_t, k: cython.int, along: cython.double
     ) -> cython.void:
-        """Note with which velocity body j goes along that a rider meets."""
-        along: cython.double = self._along_with(j, k)
+        """Note with which velocity a body goes along that a rider meets."""
         c: cython.double = self.rode.carrier_velocity[i, k]
 
         if self.others_in[i, k] != self.clusters.instant or along * c < self.others[i, k] * c:
             self.others_in[i, k] = self.clusters.instant
             self.others[i, k] = along
+
+    def note_surfaces(self) -> cython.void:
+        """Note for riders in the solver's impact, which may turn them along the surface, the others.
+
+        One that carries goes along with the velocity of its face.
+        """
+        m: ImpactState = self.impact
+
+        for n in range(2):
+            i: cython.Py_ssize_t = m.rows[n]
+            j: cython.Py_ssize_t = m.rows[1 - n]
+            is_carrier: cython.bint = self._may_ride(n)
+            for k in range(self.bodies.dim if self._carrier_of(i) >= 0 else 0):
+                along: cython.double = self._along_with(j, k)
+                if is_carrier:
+                    along = self._find_velocity(self.rode, i, j, m.side_of(1 - n), k)
+                if k != m.axis:
+                    self._note_partner(i, k, along)
 
     def _along_with(self, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how much of its velocity a body has from its carrier; all of it if it is not dynamic.
@@ -675,7 +692,7 @@ class Carriers:
         along: cython.double = 0.0
 
         if anchor >= 0:
-            self._note_partner(i, anchor, k)
+            self._note_partner(i, k, self._along_with(anchor, k))
         if self.others_in[i, k] == self.clusters.instant:
             along = self.others[i, k]
         return min(max(c - along, min(c, 0.0)), max(c, 0.0))

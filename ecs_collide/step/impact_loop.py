@@ -509,7 +509,7 @@ class ImpactLoop:
         """Turn bodies at once if nothing else is due at this instant; else `_sweep_again` does it."""
         while self.along.met.any_turns and not self.bounces.any_due():
             if not self._settle():
-                self.tangential.apply()
+                self.along.turn()
 
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.

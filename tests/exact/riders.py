@@ -336,6 +336,18 @@ class Riders:
         ride.blocked[k] = Fraction(0)
         self.step.change_alone(i, k, ride.own[k] + ride.carried[k])
 
+    def note_surfaces(self, pair: tuple[int, int], axis: int, sign: int) -> None:
+        """Note for riders that a contact may turn along the surface with what the others go along.
+
+        One that carries goes along with the velocity of its face.
+        """
+        for i, j, side in self.ends(pair, axis, sign):
+            for k in {*range(self.step.dim)} - {axis} if i in self.rides else ():
+                along = self._along_with(j, k)
+                if self.carries(j, side):
+                    along = self.speed(Standing(i, j, side, Fraction(0)))[k]
+                self.others.setdefault((i, k), []).append(along)
+
     def catch_up(self, pair: tuple[int, int], k: int) -> None:
         """Settle two bodies before they meet on an axis; a rider comes after its carrier."""
         i, j = pair

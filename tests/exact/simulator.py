@@ -1814,6 +1814,8 @@ class Simulator:
         """Turn the bodies of the contacts of this instant; return whether there were any."""
         if not self.turning:
             return False
+        for c in self.turning:
+            self.riders.note_surfaces(tuple(c.rows), c.axis, c.sign)
         self.turning = [c for c in self.turning if not self._part_without_bounce(c)]
         self.pressed |= {key for key, v in self.unturned.items() if self.final(*key) != v}
         before, finals = self._copy_velocities(), self._copy_finals()

@@ -1264,6 +1264,7 @@ ON_A_RAFT = {
     "masses": [[ec.Slide(), ec.Mass(4)], [ec.Slide()], [ec.Slide(), ec.Mass(2)]],
     "bounce": [[ec.Deflect(0.5)], [ec.Slide()], [ec.Deflect(1.0), ec.Mass(2)]],
     "ranks": [[ec.Slide(), ec.Dominance(1)], [ec.Slide()], [ec.Slide()]],
+    "stops": [[ec.Stop()], [ec.Slide(), ec.Mass(4)], [ec.Stop(), ec.Mass(2)]],
     "a carrier": [[ec.Slide(), ec.Carry()], [ec.Slide()], [ec.Slide(), ec.Carry()]],
 }
 
@@ -1279,6 +1280,25 @@ def test_riders_of_one_raft_meet_as_on_the_ground(dim, up, axis, railing, raft, 
     for speeds in [(40.0, 0.0, -32.0), (96.0, 96.0, 32.0)]:
         assert scene(raft, speeds=speeds) == pytest.approx(scene(0.0, speeds=speeds), abs=1e-9)
         assert scene(raft, speeds=speeds, saves=True) == scene(raft, speeds=speeds)
+
+
+@pytest.mark.parametrize("moves", [True, False])
+@pytest.mark.parametrize("places", [[0], [-200, 200]])
+def test_who_stops_on_its_carriers_has_no_own_speed_left(places, moves):
+    #              | => |
+    #     +-----------++-----------+   lifts or belts, which move along
+    for place in places:
+        carry = ec.Carry() if moves else ec.Carry((64, 0))
+        mover((place, -8), (200, 8), (64 if moves else 0, 0), carry)
+    crate = mover((-1, 4), (4, 4), (0, 0), ec.Stop())
+    space = ec.install(gravity=(0, -400))
+    esper.process(1 / 64)
+    of(crate, ec.Velocity).x = 32.0
+
+    esper.process(1 / 64)
+
+    assert velocity(crate) == (0, 0)
+    assert space.position_of(crate) == (1, 4)
 
 
 @pytest.mark.parametrize("speeds", [(64, -64), (0, -64), (100, -30)])
