@@ -90,7 +90,11 @@ class Exchange:
         else:
             self._share(m.sign * ((1.0 + restitution) * hit))
         v1: cython.double = c.velocity_of(m.rows[0], m.axis)
-        return not lasts or m.closing_at(v1, c.velocity_of(m.rows[1], m.axis)) <= 0.0
+        parts: cython.bint = not lasts or m.closing_at(v1, c.velocity_of(m.rows[1], m.axis)) <= 0.0
+        if not parts:
+            # The merge takes this part of the impulse back, but adds it.
+            m.impulse *= (1.0 - restitution) / (1.0 + restitution)
+        return parts
 
     def _is_tiny(self, closing: cython.double) -> cython.bint:
         """Return whether a speed is due to the rounding of shared velocities."""

@@ -1467,14 +1467,17 @@ class Simulator:
         if self.rank_of(cluster) > self.bodies[j].level:
             self.impulse = self.bodies[j].mass * abs((1 + restitution) * (u - v))
             after = u - restitution * (v - u)
-            self.change_alone(j, k, after)
-            return (self.velocity[i][k] - apart - after) * sign >= 0
-        total, mass = self.mass_of(cluster), self.bodies[j].mass
-        after = v + (1 + restitution) * (u - v) * total / (total + mass)
-        cluster.momentum -= mass * (after - v)
-        self.impulse = mass * abs(after - v)
+        else:
+            total, mass = self.mass_of(cluster), self.bodies[j].mass
+            after = v + (1 + restitution) * (u - v) * total / (total + mass)
+            cluster.momentum -= mass * (after - v)
+            self.impulse = mass * abs(after - v)
         self.change_alone(j, k, after)
-        return (self.velocity[i][k] - apart - after) * sign >= 0
+        if (self.velocity[i][k] - apart - after) * sign >= 0:
+            return True
+        # The merge takes this part of the impulse back, but adds it.
+        self.impulse *= (1 - restitution) / (1 + restitution)
+        return False
 
     def _is_anchored(self, i: int, k: int) -> bool:
         """Tell whether a body is not dynamic, is held, or is in a group with one that does not."""

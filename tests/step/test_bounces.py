@@ -204,3 +204,24 @@ def test_a_ball_bounces_off_a_row_that_has_formed_in_the_step(
     row = (8 - mass * (12 + after)) / 3
     assert speeds == pytest.approx([row, row, row, after])
     assert [hit.time for hit in space.collisions] == pytest.approx([1 / 4, 1 / 2, 1 / 2, 2 / 3])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("mass", "bounce"), [(1, 1), (3, 0.5), (8, 1), (8, 0.5)])
+def test_the_impulse_of_a_ball_tells_its_change_whether_or_not_it_parts_from_the_row(
+    mass, bounce, order
+):
+    # The path of the row would go on into a heavy ball, so they merge after the bounce.
+    shapes = [(-4, 8, ec.Slide(), 1), (0, 0, ec.Slide(), 1), (3, 0, ec.Slide(), 1)]
+    shapes.append((13, -12, ec.Deflect(bounce), mass))
+    bodies = [
+        mover((x, 0), (1, 1), (speed, 0), answer, ec.Mass(weight))
+        for x, speed, answer, weight in shapes[::order]
+    ][::order]
+    space = ec.install()
+
+    esper.process(1)
+
+    hit = space.collisions[-1]
+    change = mass * (velocity(bodies[3])[0] + 12)
+    assert hit.impulse_on(bodies[3]) == (pytest.approx(change), 0)
