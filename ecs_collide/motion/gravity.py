@@ -97,6 +97,11 @@ class Gravity:
         """Return whether a body was started in this step."""
         return self.is_on and self.started[i] == self.step
 
+    @cython.inline
+    def pulls(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether gravity or damping changes the velocity of a body on an axis."""
+        return self.acts_on(i) and self.own[i, k] != 0.0
+
     def start(self, i: cython.Py_ssize_t) -> cython.bint:
         """Find the pull of a body; return False if it neither falls nor is damped.
 

@@ -97,7 +97,9 @@ class AlongSurfaces:
             if self.met.contacts[c].turns and self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.note_surfaces()
+        self.friction.keep_momenta()
         self.tangential.apply()
+        self.friction.note_anew()
 
     def _rub_and_land(self) -> cython.void:
         """Let the contacts rub, then the riders land."""
@@ -106,7 +108,9 @@ class AlongSurfaces:
             if self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.catch_up()
-        self.friction.apply()
+        self.friction.keep_momenta()
+        if self.bodies.rare.any_friction:
+            self.friction.apply()
         for c in range(self.met.n_rubbed, self.met.n):
             if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:
                 self.met.take(c)
@@ -120,4 +124,4 @@ class AlongSurfaces:
                     self.met.take(c)
                     self.carriers.land()
         self.met.end_rubbing()
-        self.friction.clear()
+        self.friction.note_anew()

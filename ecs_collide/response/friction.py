@@ -1,15 +1,15 @@
 """Coulomb friction of the contacts that are met in one instant, after their normal parts.
 
-The momentum of friction is at most the coefficient times the momentum with which a contact presses.
-If that is enough to end the sliding, the faces, which may be conveyor belts, get one velocity.
+The momentum of friction is at most the coefficient times the momentum with which a contact presses,
+the *load* of the contact (`response/momentum_balance.py`): a crate at the bottom of a pile bears the
+momenta of all above.  If friction is enough to end the sliding, the faces, which may be conveyor
+belts, get one velocity.
 
-The contacts rub together, once no normal part is due any more:
-
-- What has pushed a body away from one side is divided among the contacts of that side by their
-  widths.  Of the two bodies of a contact the larger part counts.
-- A body that rubs on several others is split into parts, by the momentum that each contact may take.
-  Each part gets a velocity of its own, and the body gets their mean.  Energy never rises by that,
-  and on walls of one velocity the friction of all adds up.
+The contacts rub together, once no normal part is due any more.  A body that rubs on several others
+is split into parts, by the momentum that each contact may take.  Each part gets a velocity of its
+own, and the body gets their mean.  What has momentum left then rubs again, so that a pile on a floor
+slows down as one.  Energy never rises by that, and on walls of one velocity the friction of all adds
+up.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import MetContacts
+from ecs_collide.response.momentum_balance import NOBODY, MomentumBalance
 
 KEPT_ROUNDING = 2.0**-50
+RUB_LIMIT = 16  # rounds, after which a pile may still slide in itself
 
 
 @cython.inline
@@ -38,16 +40,20 @@ class Rubbed:
 
     row: cython.int
     axis: cython.int
-    # the contacts that press it, and their widths together
-    n_beside: cython.int
-    width: cython.double
-    before: cython.double  # the velocity at this instant, before anything has pressed it
+    is_pressed: cython.schar  # whether a normal part has changed it in this instant
+    # what the normal parts have passed on to it before the contacts have last acted along surfaces
+    momentum: cython.double
+    before: cython.double  # its velocity then, or at the begin of the instant
     kick: cython.double  # the kick then; see `motion/gravity.py`
-    # its parts, one for each contact that rubs it: what these may take, and the sum, the least and
-    # the greatest of the velocities, each by its share; the same of the part of the kick that stays
+    number: cython.int  # its number in the balance
+    # its parts, one for each contact that rubs it, and the sum of what these may take
     n_parts: cython.int
     load: cython.double
-    velocity: cython.double
+    # of this round: how many parts have rubbed, the mean of their changes of velocity by shares, the
+    # least and the greatest of their velocities, and by how much the part of the kick that stays
+    # changes in the mean, and the greatest such part
+    n_rubbed: cython.int
+    change: cython.double
     least: cython.double
     greatest: cython.double
     kept: cython.double
@@ -68,10 +74,12 @@ class CoulombFriction:
     rubbed: cython.pointer[Rubbed]  # from 1
     memory: StructMemory
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
+    balance: MomentumBalance
     # (2,): of the parts of the two bodies on an axis; 0 for one that friction cannot change there
     inverse_mass: cython.double[2]
     share: cython.double[2]
     kept: cython.double  # the part of the kick that friction leaves to the last part
+    slide: cython.double[3]  # (3,): how fast the faces of the last contact slide on each axis
 
     def __init__(self, step: Step, impact: ImpactState, met: MetContacts):
         self.step = step
@@ -82,6 +90,7 @@ class CoulombFriction:
         self.met = met
         self.place_of = zeros(INT, 1, self.bodies.dim)
         self.memory = StructMemory()
+        self.balance = MomentumBalance()
         self._grow_rubbed(16)
 
     def _grow_rubbed(self, room: cython.Py_ssize_t) -> cython.void:
@@ -103,10 +112,20 @@ class CoulombFriction:
         m: ImpactState = self.impact
 
         for n in range(2):
-            if m.is_dynamic[n] and not self._place(m.rows[n], m.axis):
-                at: cython.Py_ssize_t = self._make(m.rows[n], m.axis)
-                self.rubbed[at].before = m.before[n][m.axis]
-                self.rubbed[at].kick = m.kick[n]
+            if m.is_dynamic[n]:
+                at: cython.Py_ssize_t = self._place(m.rows[n], m.axis)
+                if not at:
+                    at = self._make(m.rows[n], m.axis)
+                    self.rubbed[at].before = m.before[n][m.axis]
+                    self.rubbed[at].kick = m.kick[n]
+                self.rubbed[at].is_pressed = True
+
+    def note_support(self, n: cython.int) -> cython.void:
+        """Note that body n of the impact bears the other one on a wall, so it does not change."""
+        at: cython.Py_ssize_t = self._place(self.impact.rows[n], self.impact.axis)
+
+        if at:
+            self.rubbed[at].is_pressed = False
 
     def _place(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the place of a body on an axis, or 0."""
@@ -127,86 +146,96 @@ class CoulombFriction:
         self.place_of[i, k] = at
         self.rubbed[at].row = i
         self.rubbed[at].axis = k
-        self.rubbed[at].n_beside = self.rubbed[at].n_parts = 0
-        self.rubbed[at].width = self.rubbed[at].load = 0.0
-        self.rubbed[at].before = self.clusters.final_velocity(i, k) - self.clusters.kick_of(i, k)
-        self.rubbed[at].kick = 0.0
+        self.rubbed[at].is_pressed = False
+        self.rubbed[at].n_parts = 0
+        self.rubbed[at].momentum = 0.0
+        self._note_velocity(at)
         return at
+
+    def _note_velocity(self, at: cython.Py_ssize_t) -> cython.void:
+        """Store the velocity of a body on an axis, from which what presses it counts."""
+        i: cython.Py_ssize_t = self.rubbed[at].row
+        k: cython.int = self.rubbed[at].axis
+
+        self.rubbed[at].before = self.clusters.velocity_after(i, k)
+        self.rubbed[at].kick = self.clusters.kick_of(i, k)
 
     # -- what presses --
 
-    def apply(self) -> cython.void:
-        """Apply the friction of all contacts of the instant so far."""
-        m: ImpactState = self.impact
+    def keep_momenta(self) -> cython.void:
+        """Add up what the normal parts have passed on, before the contacts act along surfaces."""
+        for at in range(1, self.n_rubbed + 1):
+            if self.rubbed[at].is_pressed:
+                self.rubbed[at].momentum += self._momentum_of(at)
 
-        if not self.bodies.rare.any_friction:
-            return
-        self._find_budgets()
-        for c in range(self.met.n_rubbed, self.met.n):
-            if self.met.contacts[c].budget > 0.0:
-                self._add_load(c)
-        for c in range(self.met.n_rubbed, self.met.n):
-            if self.met.contacts[c].budget > 0.0:
-                self._rub_contact(c)
-        for c in range(self.met.n_rubbed, self.met.n):
-            self.met.take(c)
-            for n in range(2):
-                for axis in range(self.bodies.dim):
-                    if axis != m.axis:
-                        self._join_parts(n, axis)
+    def note_anew(self) -> cython.void:
+        """Let what presses count from now on, after the contacts have acted along surfaces."""
+        for at in range(1, self.n_rubbed + 1):
+            self._note_velocity(at)
+
+    def _momentum_of(self, at: cython.Py_ssize_t) -> cython.double:
+        """Return the momentum that normal parts have passed on to a body since it was noted.
+
+        Friction by it is damped to the end of the step like the velocity that it changes.
+        """
+        g: Gravity = self.clusters.gravity
+        i: cython.Py_ssize_t = self.rubbed[at].row
+        k: cython.int = self.rubbed[at].axis
+        change: cython.double = self.clusters.velocity_after(i, k) - self.rubbed[at].before
+
+        g.find_rest_of_damping(i, self.step.now)
+        change *= g.decay
+        # What gravity would add to the end of the step, if the instant has ended that, for the first
+        # time in the step.
+        if self.clusters.kick_of(i, k) == 0.0 and not g.is_weighed(i, k):
+            change -= 2.0 * self.rubbed[at].kick * g.mean
+        return self.bodies.mass[i] * change
 
     def _find_budgets(self) -> cython.void:
         """Find the momentum that each contact may pass on."""
         m: ImpactState = self.impact
+        low: cython.Py_ssize_t
+        high: cython.Py_ssize_t
 
-        for c in range(self.met.n_rubbed, self.met.n):
+        self.balance.clear()
+        for at in range(1, self.n_rubbed + 1):
+            self.rubbed[at].number = NOBODY
+            if self.rubbed[at].is_pressed:
+                self.rubbed[at].number = self.balance.add_body(self.rubbed[at].momentum)
+        for c in range(self.met.n):
             self.met.take(c)
-            width: cython.double = self.met.find_width(c)
-            for n in range(2):
-                at: cython.Py_ssize_t = self._place(m.rows[n], m.axis)
-                if at and m.is_dynamic[n] and self._press_of(n, at) > 0.0:
-                    self.rubbed[at].n_beside += 1
-                    self.rubbed[at].width += width
+            if c >= self.met.n_rubbed:
+                self.met.find_width(c)
+            high = self._number(0)
+            low = self._number(1)
+            if m.sign < 0:
+                low, high = high, low
+            self.balance.add(low, high, self.met.contacts[c].width)
+        self.balance.solve()
         for c in range(self.met.n_rubbed, self.met.n):
-            self.met.take(c)
-            press: cython.double = 0.0
-            for n in range(2):
-                at = self._place(m.rows[n], m.axis)
-                if at and m.is_dynamic[n]:
-                    press = max(press, self._press_of(n, at) * self._part_of(c, at))
-            self.met.contacts[c].budget = self.met.contacts[c].friction * press
+            load: cython.double = self.balance.contacts[c].impulse
+            self.met.contacts[c].budget = self.met.contacts[c].friction * load
+            self.met.contacts[c].left = self.met.contacts[c].budget
 
-    def _part_of(self, c: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.double:
-        """Return the part of contact `c` in what presses a body on its side."""
-        if self.rubbed[at].width > 0.0:
-            return self.met.contacts[c].width / self.rubbed[at].width
-        return 1.0 / self.rubbed[at].n_beside if self.rubbed[at].n_beside else 0.0
+    def _number(self, n: cython.int) -> cython.Py_ssize_t:
+        """Return the number of a body of the contact in the balance."""
+        at: cython.Py_ssize_t = self._place(self.impact.rows[n], self.impact.axis)
 
-    def _press_of(self, n: cython.int, at: cython.Py_ssize_t) -> cython.double:
-        """Return the momentum by which the instant has pushed a body away from the surface, or 0.
-
-        Friction by it is damped to the end of the step like the velocity that it changes.
-        """
-        m: ImpactState = self.impact
-        g: Gravity = self.clusters.gravity
-        mass: cython.double = self.bodies.mass[m.rows[n]]
-        change: cython.double = m.velocity_after(n, m.axis) - self.rubbed[at].before
-        kick: cython.double = self.rubbed[at].kick
-        sign: cython.int = -m.sign if n else m.sign
-
-        if kick != 0.0 and self.clusters.kick_of(m.rows[n], m.axis) != 0.0:
-            kick = 0.0
-        if sign * (change - 2.0 * kick) <= 0.0:
-            return 0.0
-        g.find_rest_of_damping(m.rows[n], self.step.now)
-        press: cython.double = mass * abs(change) * g.decay
-        # What gravity would add to the end of the step, if the instant has ended that, for the first
-        # time in the step.
-        if not g.is_weighed(m.rows[n], m.axis):
-            press += mass * (2.0 * abs(kick)) * g.mean
-        return press
+        return self.rubbed[at].number if at and self.impact.is_dynamic[n] else NOBODY
 
     # -- rub --
+
+    def apply(self) -> cython.void:
+        """Apply the friction of the contacts that have not rubbed yet."""
+        self._find_budgets()
+        for c in range(self.met.n_rubbed, self.met.n):
+            if self.met.contacts[c].budget > 0.0:
+                self._add_load(c)
+        for _ in range(RUB_LIMIT):
+            if not self._rub_all():
+                break
+        for at in range(1, self.n_rubbed + 1):
+            self.rubbed[at].n_parts = 0
 
     def _add_load(self, c: cython.Py_ssize_t) -> cython.void:
         """Add what a contact may take to the load of its bodies."""
@@ -218,12 +247,31 @@ class CoulombFriction:
                 if axis != m.axis and self._moves(c, n, axis):
                     at: cython.Py_ssize_t = self._make(m.rows[n], axis)
                     if self.rubbed[at].n_parts == 0:
-                        self.rubbed[at].load = self.rubbed[at].velocity = 0.0
-                        self.rubbed[at].kept = self.rubbed[at].most_kept = 0.0
-                        self.rubbed[at].least = INF
-                        self.rubbed[at].greatest = -INF
+                        self.rubbed[at].load = 0.0
+                        self._begin_round(at)
                     self.rubbed[at].n_parts += 1
                     self.rubbed[at].load += self.met.contacts[c].budget
+
+    def _begin_round(self, at: cython.Py_ssize_t) -> cython.void:
+        """Forget what the parts of a body have done."""
+        self.rubbed[at].n_rubbed = 0
+        self.rubbed[at].change = self.rubbed[at].most_kept = 0.0
+        self.rubbed[at].kept = 1.0
+        self.rubbed[at].least = INF
+        self.rubbed[at].greatest = -INF
+
+    def _rub_all(self) -> cython.bint:
+        """Rub all contacts once; return whether bodies that several of them rub may slide on."""
+        goes_on: cython.bint = False
+
+        for c in range(self.met.n_rubbed, self.met.n):
+            if self.met.contacts[c].left > 0.0:
+                goes_on |= self._rub_contact(c)
+        for at in range(1, self.n_rubbed + 1):
+            if self.rubbed[at].n_parts and self.rubbed[at].n_rubbed:
+                self._join_parts(at)
+                self._begin_round(at)
+        return goes_on
 
     def _moves(self, c: cython.Py_ssize_t, n: cython.int, axis: cython.int) -> cython.bint:
         """Return whether friction may change the velocity of a body on an axis of the surface."""
@@ -231,10 +279,13 @@ class CoulombFriction:
             self.impact.rows[n], axis
         )
 
-    def _rub_contact(self, c: cython.Py_ssize_t) -> cython.void:
-        """Rub the faces of a contact."""
+    def _rub_contact(self, c: cython.Py_ssize_t) -> cython.bint:
+        """Rub the faces of a contact; return whether they slide and one of the bodies has parts."""
         self.met.take(c)
         speed: cython.double = self._slide_speed(c)
+        left: cython.double = self.met.contacts[c].left
+        used: cython.double = 0.0
+        any_shared: cython.bint = False
 
         for axis in range(self.bodies.dim):
             if axis == self.impact.axis:
@@ -243,12 +294,35 @@ class CoulombFriction:
             both: cython.double = self.inverse_mass[0] + self.inverse_mass[1]
             if both == 0.0:
                 continue
-            slide: cython.double = self._slide(c, axis)
-            part: cython.double = self.met.contacts[c].budget * both / speed if speed > 0.0 else 0.0
+            part: cython.double = 0.0
+            if speed > 0.0:
+                part = left * both / speed
+                used = max(used, left / max(part, 1.0))
             if shared:
-                self._add_parts(axis, part, slide)
+                self._add_parts(axis, part, self.slide[axis])
             elif speed > 0.0:
-                self._rub(axis, part, slide)
+                self._rub(axis, part, self.slide[axis])
+            any_shared |= shared
+        self.met.contacts[c].left = left - used
+        if self.clusters.gravity.is_on and (self._is_pulled(c, 0) or self._is_pulled(c, 1)):
+            self.met.contacts[c].left = 0.0
+        return any_shared and used > 0.0
+
+    def _is_pulled(self, c: cython.Py_ssize_t, n: cython.int) -> cython.bint:
+        """Return whether gravity or damping acts along the surface on a body that may slide.
+
+        It rubs once then: a second round would take again what is left of its pull.
+        """
+        m: ImpactState = self.impact
+
+        for axis in range(self.bodies.dim):
+            if (
+                axis != m.axis
+                and self._moves(c, n, axis)
+                and self.clusters.gravity.pulls(m.rows[n], axis)
+            ):
+                return True
+        return False
 
     def _split(self, c: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
         """Find the parts of the two bodies that a contact rubs; return whether one is not whole."""
@@ -269,19 +343,20 @@ class CoulombFriction:
         return shared
 
     def _slide_speed(self, c: cython.Py_ssize_t) -> cython.double:
-        """Return how fast the touching faces slide over each other."""
+        """Find how fast the touching faces slide over each other on each axis; return the speed."""
         largest: cython.double = 0.0
         speed: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
             if axis != self.impact.axis:
-                largest = max(largest, abs(self._slide(c, axis)))
-        if largest == 0.0:
-            return 0.0
+                self.slide[axis] = self._slide(c, axis)
+                largest = max(largest, abs(self.slide[axis]))
+        if largest == 0.0 or self.bodies.dim == 2:
+            return largest
         for axis in range(self.bodies.dim):
             if axis != self.impact.axis:
-                slide: cython.double = self._slide(c, axis) / largest
-                speed += slide * slide
+                part: cython.double = self.slide[axis] / largest
+                speed += part * part
         return sqrt(speed) * largest
 
     def _slide(self, c: cython.Py_ssize_t, axis: cython.int) -> cython.double:
@@ -399,25 +474,28 @@ class CoulombFriction:
                 change *= self.inverse_mass[n] / both
                 velocity = self.clusters.final_velocity(i, axis) + change
             at: cython.Py_ssize_t = self._place(i, axis)
-            self.rubbed[at].velocity += self.share[n] * velocity
-            self.rubbed[at].least = min(self.rubbed[at].least, velocity)
-            self.rubbed[at].greatest = max(self.rubbed[at].greatest, velocity)
-            self.rubbed[at].kept += self.share[n] * self.kept
-            self.rubbed[at].most_kept = max(self.rubbed[at].most_kept, self.kept)
+            r: cython.pointer[Rubbed] = self.rubbed
+            r[at].n_rubbed += 1
+            r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
+            r[at].least = min(r[at].least, velocity)
+            r[at].greatest = max(r[at].greatest, velocity)
+            r[at].kept += self.share[n] * (self.kept - 1.0)
+            r[at].most_kept = max(r[at].most_kept, self.kept)
 
-    def _join_parts(self, n: cython.int, axis: cython.int) -> cython.void:
-        """Give a body of the current impact the mean velocity of the parts that were added."""
-        at: cython.Py_ssize_t = self._place(self.impact.rows[n], axis)
-        rubbed: cython.pointer[Rubbed] = self.rubbed
+    def _join_parts(self, at: cython.Py_ssize_t) -> cython.void:
+        """Give a body the mean velocity of its parts on an axis."""
+        r: cython.pointer[Rubbed] = self.rubbed
+        i: cython.Py_ssize_t = r[at].row
+        axis: cython.int = r[at].axis
+        all_rubbed: cython.bint = r[at].n_rubbed == r[at].n_parts
 
-        if at and rubbed[at].n_parts and rubbed[at].least < INF:
-            velocity: cython.double = rubbed[at].velocity
-            if rubbed[at].least == rubbed[at].greatest:
-                velocity = rubbed[at].least
-            self.clusters.change_along(rubbed[at].row, axis, velocity)
-            if rubbed[at].most_kept == 0.0:
-                self.clusters.gravity.weaken(rubbed[at].row, axis, 0.0)
-            elif rubbed[at].kept < 1.0 - KEPT_ROUNDING:
-                self.clusters.gravity.weaken(rubbed[at].row, axis, rubbed[at].kept)
-        if at:
-            rubbed[at].n_parts = 0
+        if all_rubbed and r[at].least == r[at].greatest:
+            self.clusters.change_along(i, axis, r[at].least)
+        else:
+            self.clusters.change_along(
+                i, axis, self.clusters.final_velocity(i, axis) + r[at].change
+            )
+        if all_rubbed and r[at].most_kept == 0.0:
+            self.clusters.gravity.weaken(i, axis, 0.0)
+        elif r[at].kept < 1.0 - KEPT_ROUNDING:
+            self.clusters.gravity.weaken(i, axis, r[at].kept)

@@ -280,9 +280,11 @@ class Solver:
         if first >= 0 and second < 0:
             self.first_wall = first
             self.first_joins = False
+            self.friction.note_support(0)
         elif second >= 0 and first < 0:
             self.second_wall = second
             self.second_joins = False
+            self.friction.note_support(1)
 
     def _share_weight(self, n: cython.int) -> cython.void:
         """Give a body that is pressed against a wall its part of the weight that presses it.

@@ -26,7 +26,7 @@ from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, Sweeper
 from ecs_collide.response.clusters import Clusters
-from ecs_collide.response.product_sum import error_of_sum
+from ecs_collide.response.momentum_balance import MomentumBalance
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.surfaces import MetSurfaces
 
@@ -50,17 +50,8 @@ class MetBounces:
     n: ReadOnly[cython.Py_ssize_t]
     rows: cython.int[::1]  # (n_rows or more,): the bodies
     met: ReadOnly[cython.int[::1]]  # (n or more,): the pairs, in the order in which they are found
-    # by row: the number of the body; then by number: its change of momentum that is not explained
-    # yet, a sum with the sum of its rounding errors, by how many pairs, and these as one number
-    number_of: cython.int[::1]
-    momentum: cython.double[::1]
-    momentum_low: cython.double[::1]
-    n_left: cython.int[::1]
-    left: cython.int[::1]
-    # the numbers of bodies with one pair, in the order in which they are explained; and by number,
-    # the place there, or -1
-    ends: cython.int[::1]
-    place: cython.int[::1]
+    number_of: cython.int[::1]  # by row: the number of the body in the balance
+    balance: MomentumBalance
     # by pair: what its last bounce with others has passed on, and the instant of it
     impulse_of: cython.double[::1]
     bounced_in: cython.longlong[::1]
@@ -85,9 +76,9 @@ class MetBounces:
         self.solver = solver
         self.clusters = solver.clusters
         self.surfaces = surfaces
-        self.rows = self.met = self.number_of = self.n_left = self.left = zeros(INT, 0)
-        self.ends = self.place = zeros(INT, 0)
-        self.momentum = self.momentum_low = self.impulse_of = zeros(DOUBLE, 0)
+        self.balance = MomentumBalance()
+        self.rows = self.met = self.number_of = zeros(INT, 0)
+        self.impulse_of = zeros(DOUBLE, 0)
         self.found_in = self.bounced_in = zeros(LONG, 0)
 
     # -- search --
@@ -117,12 +108,6 @@ class MetBounces:
         if self.rows.shape[0] < self.bodies.capacity:
             self.found_in = zeros(LONG, self.bodies.capacity)
             self.number_of = zeros(INT, self.bodies.capacity)
-            self.momentum = zeros(DOUBLE, self.bodies.capacity)
-            self.momentum_low = zeros(DOUBLE, self.bodies.capacity)
-            self.n_left = zeros(INT, self.bodies.capacity)
-            self.left = zeros(INT, self.bodies.capacity)
-            self.ends = zeros(INT, self.bodies.capacity)
-            self.place = zeros(INT, self.bodies.capacity)
             self.rows = zeros(INT, self.bodies.capacity)
         if self.met.shape[0] < self.pairs.n:
             self.impulse_of = grown(self.impulse_of, 2 * self.pairs.n)
@@ -141,7 +126,6 @@ class MetBounces:
         if self.found_in[i] < self.search:
             self.found_in[i] = self.search
             self.rows[self.n_rows] = i
-            self.number_of[i] = self.n_rows
             self.n_rows += 1
 
     def _search(self, i: cython.Py_ssize_t) -> cython.void:
@@ -245,6 +229,7 @@ class MetBounces:
         for n in range(self.n):
             self._join(self.met[n])
         self.solver.projection.settle_from(first_link, 2)
+        self.balance.clear()
         for n in range(self.n_rows):
             i = self.rows[n]
             before: cython.double = c.nodes[c.node_of[i, k]].before
@@ -253,9 +238,7 @@ class MetBounces:
             if after != before:
                 after += self.restitution * (after - before)
                 c.turn_freely(i, k, after + c.kick_of(i, k))
-            self.momentum[n] = self.bodies.mass[i] * (after - before)
-            self.momentum_low[n] = 0.0
-            self.n_left[n] = self.left[n] = 0
+            self.number_of[i] = self.balance.add_body(self.bodies.mass[i] * (after - before))
         self._find_impulses()
 
     def _join(self, p: cython.Py_ssize_t) -> cython.void:
@@ -283,82 +266,16 @@ class MetBounces:
         return self.impulse_of[p]
 
     def _find_impulses(self) -> cython.void:
-        """Find what each pair has passed on, from the bodies with one pair inwards.
-
-        The pairs of a ring have the smaller change of momentum of their two bodies.
-        """
+        """Find what each pair has passed on."""
+        for n in range(self.n):
+            p: cython.Py_ssize_t = self.met[n]
+            low: cython.Py_ssize_t = self.number_of[self.pairs.at[p].first]
+            high: cython.Py_ssize_t = self.number_of[self.pairs.at[p].second]
+            if self.pairs.impact[p].sign > 0:
+                low, high = high, low
+            width: cython.double = self.pairs.width_at(p, self.axis, self.step.now, self.bodies)
+            self.balance.add(low, high, width)
+        self.balance.solve()
         for n in range(self.n):
             self.bounced_in[self.met[n]] = self.clusters.instant
-            self.impulse_of[self.met[n]] = -1.0
-            self._toggle(self._number(n, 0), n, 1)
-            self._toggle(self._number(n, 1), n, 1)
-        n_ends: cython.Py_ssize_t = 0
-        first: cython.Py_ssize_t = 0
-        for number in range(self.n_rows):
-            self.place[number] = -1
-        for number in range(self.n_rows):
-            n_ends = self._list_end(number, n_ends)
-        while first < n_ends:  # in rounds, so that no order counts
-            after: cython.Py_ssize_t = n_ends
-            for at in range(first, after):
-                if self.n_left[self.ends[at]] == 1:
-                    n_ends = self._list_end(self._explain(self.ends[at], first, after), n_ends)
-            first = after
-        for n in range(self.n):
-            if self.impulse_of[self.met[n]] < 0.0:
-                self.impulse_of[self.met[n]] = min(
-                    self._unexplained(self._number(n, 0)), self._unexplained(self._number(n, 1))
-                )
-
-    def _list_end(self, number: cython.Py_ssize_t, n_ends: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """List a body that has one pair left; return how many are listed."""
-        if self.n_left[number] != 1:
-            return n_ends
-        self.ends[n_ends] = number
-        self.place[number] = n_ends
-        return n_ends + 1
-
-    def _explain(
-        self, one: cython.Py_ssize_t, first: cython.Py_ssize_t, after: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """Find what the last pair of a body has passed on; return the other body.
-
-        Its places in the list of this round are `first` to `after` - 1: of two that are in it, the
-        larger change counts.
-        """
-        n: cython.Py_ssize_t = self.left[one]
-        other: cython.Py_ssize_t = self._number(n, 0) + self._number(n, 1) - one
-        impulse: cython.double = self._unexplained(one)
-
-        if first <= self.place[other] < after:
-            impulse = max(impulse, self._unexplained(other))
-        self.impulse_of[self.met[n]] = impulse
-        self._pass_on(one, other)
-        self._toggle(one, n, -1)
-        self._toggle(other, n, -1)
-        return other
-
-    def _unexplained(self, number: cython.Py_ssize_t) -> cython.double:
-        """Return the part of the change of momentum of a body that is not explained yet."""
-        return abs(self.momentum[number] + self.momentum_low[number])
-
-    def _pass_on(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Add the momentum of one body to that of another, in twice the precision: in no order."""
-        total: cython.double = self.momentum[other] + self.momentum[one]
-
-        self.momentum_low[other] += self.momentum_low[one]
-        self.momentum_low[other] += error_of_sum(self.momentum[other], self.momentum[one], total)
-        self.momentum[other] = total
-
-    def _number(self, n: cython.Py_ssize_t, place: cython.int) -> cython.Py_ssize_t:
-        """Return the number of the first or the second body of a pair that was found."""
-        p: cython.Py_ssize_t = self.met[n]
-
-        return self.number_of[self.pairs.at[p].second if place else self.pairs.at[p].first]
-
-    def _toggle(
-        self, number: cython.Py_ssize_t, n: cython.Py_ssize_t, by: cython.int
-    ) -> cython.void:
-        """Add pair `n` to those that are left of a body, or remove it; `left` is all of them xored."""
-        self.n_left[number] += by
-        self.left[number] ^= n
+            self.impulse_of[self.met[n]] = self.balance.contacts[n].impulse

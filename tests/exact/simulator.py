@@ -9,12 +9,12 @@ code with it, and by faults put into this very file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tests.exact.drifts import Drifts, are_soft
 from tests.exact.plastic import Press, project
@@ -22,6 +22,7 @@ from tests.exact.riders import Carry, Contact, Riders
 from tests.exact.roots import root
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
+RUB_LIMIT = 16  # rounds
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )
@@ -161,24 +162,51 @@ RULES = {
 }
 
 
-def passed_on(
-    pairs: Collection[tuple[int, int]], changes: dict[int, Fraction]
-) -> dict[tuple[int, int], Fraction]:
-    """Return what each contact passes on if the momenta of bodies change: leaves first.
+Key = TypeVar("Key", bound=Hashable)
 
-    The contacts of a ring have the smaller change of their two bodies.
+
+def passed_on(
+    contacts: Sequence[tuple[Key | None, Key | None, Fraction]], changes: Mapping[Key, Fraction]
+) -> list[Fraction]:
+    """Return the impulse of each contact (low body, high body, width); None is a wall.
+
+    The momentum of a body changes by the impulses below it less those above it.  Who tells them:
+    bodies with one contact left; else those with contacts on one side, by their widths; else all.
     """
-    found: dict[tuple[int, int], Fraction] = {}
-    left, changes = set(pairs), dict(changes)
-    while left:
-        ends = [n for n in changes if sum(n in pair for pair in left) == 1]
-        if not ends:
-            return found | {pair: min(abs(changes[n]) for n in pair) for pair in left}
-        (pair,) = (pair for pair in left if ends[0] in pair)
-        found[pair] = abs(changes[ends[0]])
-        changes[sum(pair) - ends[0]] += changes[ends[0]]
-        left.remove(pair)
-    return found
+    known = {n: Fraction(0) for n, (low, high, _) in enumerate(contacts) if low is high is None}
+    left = dict(changes)
+    while len(known) < len(contacts):
+        above: dict[Key, list[int]] = {i: [] for i in left}
+        below: dict[Key, list[int]] = {i: [] for i in left}
+        for n, (low, high, _) in enumerate(contacts):
+            if n not in known and low is not None:
+                above[low].append(n)
+            if n not in known and high is not None:
+                below[high].append(n)
+        told: dict[int, Fraction] = {}
+        some = [i for i in left if above[i] or below[i]]
+        telling = (
+            [i for i in some if len(above[i] + below[i]) == 1]
+            or [i for i in some if not above[i] or not below[i]]
+            or some
+        )
+        for i in telling:
+            beside = below[i] if left[i] >= 0 else above[i]
+            widths = [contacts[n][2] for n in beside]
+            if not sum(widths) or len(widths) == 1:
+                widths = [Fraction(1)] * len(beside)
+            shares = {n: width / sum(widths) for n, width in zip(beside, widths, strict=True)}
+            for n in above[i] + below[i]:
+                impulse = abs(left[i]) * shares.get(n, 0)
+                told[n] = max(told.get(n, Fraction(0)), impulse)
+        for n, impulse in told.items():
+            low, high, _ = contacts[n]
+            if low is not None:
+                left[low] += impulse
+            if high is not None:
+                left[high] -= impulse
+        known |= told
+    return [known[n] for n in range(len(contacts))]
 
 
 def may_meet(one: Body, other: Body) -> bool:
@@ -228,7 +256,7 @@ class Rubbing:
     pressed, slides : whom the normal part, and friction, may change
     may_carry : whether one may become a rider of the other
     width : of the faces that touch, in 3D the area
-    budget : the momentum that friction may pass on
+    budget, left : the momentum that friction may pass on, and what is left of it
     """
 
     rows: list[int]
@@ -240,6 +268,7 @@ class Rubbing:
     may_carry: bool = False
     width: Fraction = Fraction(1)
     budget: Fraction = Fraction(0)
+    left: Fraction = Fraction(0)
 
 
 class Link(NamedTuple):
@@ -312,9 +341,10 @@ class Simulator:
     rebounded : those of them that a restitution has turned
     driven : those bodies that were in groups before
     met : who has met each other in this instant, since they have turned
-    rubbing : the contacts of this instant that have not rubbed yet
+    rubbing : the contacts of this instant, and how many of them have rubbed
     rubbed_in : the last instant in which a pair was one of them
-    unpressed : for each (body, axis) that was pressed since contacts rubbed, its velocity before
+    unpressed : for each (body, axis) that was pressed, its velocity from which the press counts
+    press : what has pressed each of these before that
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
     turns : each time bodies turn along surfaces: after how many events, the same velocities, and
@@ -392,7 +422,9 @@ class Simulator:
         self.met: list[set[int]] = []
         self.rubbing: list[Rubbing] = []
         self.rubbed_in: dict[tuple[int, int], int] = {}
+        self.n_rubbed = 0
         self.unpressed: dict[tuple[int, int], Fraction] = {}
+        self.press: dict[tuple[int, int], Fraction] = {}
         self.events: list[Event] = []
         self.bounced: dict[tuple[int, int], Fraction] = {}  # what bounces with others pass on
         self.n_shared = 0  # of how many of them the impulses are shared
@@ -717,7 +749,9 @@ class Simulator:
         self.lost.clear()
         self._forget_turns()
         self.rubbing.clear()
+        self.n_rubbed = 0
         self.unpressed.clear()
+        self.press.clear()
         self.riders.met.clear()
         self.riders.others.clear()
         self.now = time
@@ -1333,7 +1367,11 @@ class Simulator:
             self.change_alone(n, k, after[n] + e * (after[n] - before[n]))
         self.repeats.update(dict.fromkeys(pairs[1:], (self.n_instants, 0)))
         changes = {n: self.bodies[n].mass * (self.velocity[n][k] - before[n]) for n in bodies}
-        self.bounced |= passed_on(pairs, changes)
+        contacts = [
+            (press.low, press.high, prod(self.edges([*pair], k)))
+            for press, pair in zip(presses, pairs, strict=True)
+        ]
+        self.bounced |= dict(zip(pairs, passed_on(contacts, changes), strict=True))
         self.impulse = self.bounced.pop(pairs[0])
 
     def _leans(self, pair: tuple[int, int]) -> bool:
@@ -1836,8 +1874,10 @@ class Simulator:
             self._part_to_turn(group, after, wanted, self._frame_of(group, after))
             for group in groups
         ]
+        self._keep_press()
         for group, part in zip(groups, parts, strict=True):
             self._turn_group(group, part, after, wanted)
+        self._note_unpressed()
         self.turning.clear()
         if self.watch:
             seen = before, self._copy_velocities(), finals, self._copy_finals()
@@ -1865,7 +1905,7 @@ class Simulator:
                 ones.update(dict.fromkeys(both, both))
         asked: dict[int, list[tuple[Fraction, Fraction]]] = {n: [] for n in after}
         for c in self.turning:
-            width = prod(self.edges(c))
+            width = prod(self.edges(c.rows, c.axis))
             for n in c.rules if c.axis != k else ():
                 velocity = self._wanted(c, n, k)
                 for other in ones[n] if velocity is not None else ():
@@ -1919,7 +1959,7 @@ class Simulator:
     def _frame_of(self, group: set[int], after: dict[int, list[Fraction]]) -> list[Fraction]:
         """Return the mean velocity of the walls that a group meets, by width."""
         walls = [
-            (prod(self.edges(c)), n, c.axis) for c in self.turning
+            (prod(self.edges(c.rows, c.axis)), n, c.axis) for c in self.turning
             if len(c.walls) == 1 and not group.isdisjoint(c.rules) for n in c.walls
         ]  # fmt: skip
         widths = sum(width for width, _, _ in walls)
@@ -2040,14 +2080,16 @@ class Simulator:
 
         Then bodies land on what carries them, first on what is not dynamic.
         """
-        if not any(c.friction or c.may_carry for c in self.rubbing):
+        contacts = self.rubbing[self.n_rubbed :]
+        if not any(c.friction or c.may_carry for c in contacts):
             return False
-        contacts, self.rubbing = self.rubbing, []
         for c in contacts:
             self.riders.catch_up(tuple(c.rows), c.axis)
+        self._keep_press()
+        self.n_rubbed = len(self.rubbing)
         if any(c.friction for c in contacts):
             self._rub(contacts)
-        self.unpressed.clear()
+        self._note_unpressed()
         for c in contacts:
             if c.friction:
                 self.riders.press(tuple(c.rows), c.axis, c.sign)
@@ -2056,20 +2098,24 @@ class Simulator:
         return True
 
     def _rub(self, contacts: list[Rubbing]) -> None:
-        self._find_budgets(contacts)
-        load: dict[tuple[int, int], list[Fraction]] = {}
-        for c in contacts:
-            for n, axis in self._rubbed_by(c):
-                load.setdefault((n, axis), []).append(c.budget)
-        parts: dict[tuple[int, int], Fraction] = {}
-        for c in contacts:
-            if c.budget:
-                self._rub_contact(c, load, parts)
-        for c in contacts:
-            for n in c.rows:
-                for axis in range(self.dim):
-                    if (n, axis) in parts and axis != c.axis:
-                        self.change_along(n, axis, parts.pop((n, axis)))
+        """Let contacts rub, in rounds while bodies that several of them rub may slide on.
+
+        What bodies get from the second round on is rounded, because the fractions would grow.
+        """
+        self._find_budgets()
+        for n_rounds in range(RUB_LIMIT):
+            load: dict[tuple[int, int], list[Fraction]] = {}
+            for c in contacts:
+                for key in self._rubbed_by(c):
+                    load.setdefault(key, []).append(c.budget)
+            parts: dict[tuple[int, int], Fraction] = {}
+            goes_on = [self._rub_contact(c, load, parts) for c in contacts if c.budget]
+            for (n, axis), velocity in parts.items():
+                if n_rounds and velocity != self.final(n, axis):
+                    velocity = Fraction(round(velocity * 2**100), 2**100)
+                self.change_along(n, axis, velocity)
+            if not any(goes_on):
+                return
 
     def _rubbed_by(self, c: Rubbing) -> list[tuple[int, int]]:
         """Return the bodies that a contact may rub, each with an axis."""
@@ -2078,45 +2124,42 @@ class Simulator:
             if axis != c.axis and n in c.slides and axis not in self.bodies[n].locked and c.budget
         ]  # fmt: skip
 
-    def _find_budgets(self, contacts: list[Rubbing]) -> None:
-        """Divide what has pushed each body away from a side among its contacts, by their widths."""
-        widths: dict[tuple[int, int], list[Fraction]] = {}
-        for c in contacts:
-            c.width = prod(self.edges(c))
-            for n in c.pressed:
-                if self._press_of(c, n):
-                    widths.setdefault((n, c.axis), []).append(c.width)
-        for c in contacts:
-            press = Fraction(0)
-            for n in c.pressed:
-                beside = widths.get((n, c.axis), [])
-                if len(beside) == 1:
-                    part = Fraction(1)
-                elif sum(beside):
-                    part = c.width / sum(beside)
-                else:
-                    part = Fraction(1, max(1, len(beside)))
-                press = max(press, self._press_of(c, n) * part)
-            c.budget = c.friction * press
+    def _keep_press(self) -> None:
+        """Add up what has pressed bodies, before their contacts act along surfaces."""
+        for (n, k), velocity in self.unpressed.items():
+            change = self.bodies[n].mass * (self.final(n, k) - velocity)
+            self.press[n, k] = self.press.get((n, k), Fraction(0)) + change
 
-    def edges(self, c: Rubbing) -> list[Fraction]:
-        """Return how wide the faces of a contact touch now, on each axis of the surface."""
-        (low1, high1), (low2, high2) = (self.faces(n) for n in c.rows)
+    def _note_unpressed(self) -> None:
+        """Let what presses bodies count from now on."""
+        self.unpressed = {key: self.final(*key) for key in self.unpressed}
+
+    def _find_budgets(self) -> None:
+        """Find what each contact may pass on: friction times the momentum that it bears."""
+        contacts = []
+        for c in self.rubbing:
+            c.width = prod(self.edges(c.rows, c.axis))
+            one, two = (
+                (n, c.axis) if n in c.pressed and (n, c.axis) in self.press else None
+                for n in c.rows
+            )
+            contacts.append((two, one, c.width) if c.sign > 0 else (one, two, c.width))
+        for c, load in zip(self.rubbing, passed_on(contacts, self.press), strict=True):
+            c.budget = c.left = c.friction * load
+
+    def edges(self, pair: Iterable[int], axis: int) -> list[Fraction]:
+        """Return how wide the faces of two bodies touch now, on each axis of the surface."""
+        (low1, high1), (low2, high2) = (self.faces(n) for n in pair)
         return [
             max(Fraction(0), min(high1[k], high2[k]) - max(low1[k], low2[k]))
-            for k in range(self.dim) if k != c.axis
+            for k in range(self.dim) if k != axis
         ]  # fmt: skip
 
-    def _press_of(self, c: Rubbing, i: int) -> Fraction:
-        """Return the momentum by which this instant has pushed a body away from a contact."""
-        if (i, c.axis) not in self.unpressed:
-            return Fraction(0)
-        change = self.final(i, c.axis) - self.unpressed[i, c.axis]
-        away = change * (c.sign if i == c.rows[0] else -c.sign)
-        return self.bodies[i].mass * max(away, Fraction(0))
+    def _rub_contact(self, c: Rubbing, load: dict, parts: dict) -> bool:
+        """Rub the faces of a contact; a body that others rub too gets parts of its velocity.
 
-    def _rub_contact(self, c: Rubbing, load: dict, parts: dict) -> None:
-        """Rub the faces of a contact; a body that others rub too gets parts of its velocity."""
+        Returns whether the faces slide and there is such a body.
+        """
         one, two = c.rows
         along = [axis for axis in range(self.dim) if axis != c.axis]
         belts = self.riders.belt(one, c.axis, -c.sign), self.riders.belt(two, c.axis, c.sign)
@@ -2125,11 +2168,13 @@ class Simulator:
             for axis in along
         }
         speed = root(sum(v * v for v in slide.values()))
+        used, any_shared = Fraction(0), False
         for axis in along:
             share = {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}
             ease = {n: 1 / (self.bodies[n].mass * part) for n, part in share.items()}
             both = sum(ease.values())
-            gone = min(c.budget * both / speed, Fraction(1)) if speed else Fraction(0)
+            gone = min(c.left * both / speed, Fraction(1)) if speed else Fraction(0)
+            used = max(used, gone * speed / both) if both else used
             for n in share:
                 change = slide[axis] * gone * ease[n] / both
                 velocity = self.final(n, axis) + (change if n == two else -change)
@@ -2137,3 +2182,7 @@ class Simulator:
             if all(part == 1 for part in share.values()):
                 for n in share:
                     self.change_along(n, axis, parts.pop((n, axis)))
+            else:
+                any_shared = True
+        c.left -= used
+        return any_shared and used > 0

@@ -718,6 +718,25 @@ def test_two_floors_divide_the_friction_by_their_widths():
     assert exact.velocity[3] == [3, 0]
 
 
+def test_a_pile_that_lands_rubs_on_the_floor_with_all_its_mass():
+    pile = [body(n, (0, 2 * n - 1), (1, 1), (10, -8), "slide", mass=Fraction(n)) for n in (1, 2, 3)]
+
+    exact = run([body(9, (0, -1), (50, 1), friction=Fraction(1, 8)), *pile])
+
+    assert [exact.velocity[n] for n in (1, 2, 3)] == [[10 - 6, 0], [10, 0], [10, 0]]
+
+
+def test_a_pile_with_friction_slows_down_as_one():
+    rough = Fraction(1, 8)
+    pile = [body(n, (0, 2 * n - 1), (1, 1), (10, -8), "slide", friction=rough) for n in (1, 2)]
+
+    exact = run([body(9, (0, -1), (50, 1), friction=rough), *pile])
+
+    speeds = [exact.velocity[n][0] for n in (1, 2)]
+    assert sum(speeds) == 18  # the floor has taken an eighth of 16
+    assert abs(speeds[0] - speeds[1]) < Fraction(1, 10_000)
+
+
 def test_the_parts_of_what_rubs_on_two_walls_have_a_mean_velocity():
     # One lift goes left and one right, and each holds its half of the crate.
     lifts = [
@@ -899,9 +918,9 @@ FAULTS = {
         "impulse * width / sum(widths.values())",
         "impulse / len(widths)",
     ),
-    "a bounce with others passes on what the first body has changed by": (
-        "changes[sum(pair) - ends[0]] += changes[ends[0]]",
-        "pass",
+    "a body passes on to those below what it changes by alone": (
+        "                left[low] += impulse\n",
+        "                pass\n",
     ),
     "a corner that is none any more is told": (
         "if not impact.corner:\n                    self.report",
@@ -1030,14 +1049,15 @@ FAULTS = {
         "if n_repeats >= limit - 1:",
     ),
     "friction presses with the weight of one": (
-        "return self.bodies[i].mass * max(away",
-        "return max(away",
+        "change = self.bodies[n].mass * (self.final(n, k) - velocity)",
+        "change = self.final(n, k) - velocity",
     ),
     "each contact rubs with all that presses": (
-        "part = c.width / sum(beside)",
-        "part = Fraction(1)",
+        "abs(left[i]) * shares.get(n, 0)",
+        "abs(left[i]) * (n in shares)",
     ),
-    "friction turns the sliding round": ("gone = min(c.budget", "gone = max(c.budget"),
+    "what rubs together rubs once": ("for n_rounds in range(RUB_LIMIT):", "for n_rounds in [0]:"),
+    "friction turns the sliding round": ("gone = min(c.left", "gone = max(c.left"),
     "what rubs on several has the velocity of the last": (
         "parts.get((n, axis), Fraction(0)) + share[n] * velocity",
         "velocity",

@@ -56,7 +56,6 @@ from tests.exact.simulator import (
     Contact,
     Event,
     Impact,
-    Rubbing,
     Simulator,
     may_meet,
 )
@@ -498,13 +497,14 @@ class Follower(Simulator):
                 self.blur[n] += float(self.dt) * error
         return part
 
-    def _find_budgets(self, contacts: list[Rubbing]) -> None:
+    def _find_budgets(self) -> None:
         """Note how far velocities may be off where the widths of contacts divide what presses."""
-        super()._find_budgets(contacts)
+        super()._find_budgets()
+        contacts = self.rubbing
         error = 0.0
         for c in contacts if len(contacts) > 1 else []:
             off = sum(self.blur[n] for n in c.rows) + self.grain
-            error += 4 * self.fastest * off / max(off, float(min(self.edges(c))))
+            error += 4 * self.fastest * off / max(off, float(min(self.edges(c.rows, c.axis))))
         for n in {n for c in contacts for n in c.rows}:
             self.rooted[n] = self.rooted.get(n, 0.0) + error
             self.blur[n] += float(self.dt) * error

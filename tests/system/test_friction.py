@@ -282,6 +282,64 @@ def test_a_tower_that_is_hit_resolves_each_contact_a_few_times(tower, sign, impl
     assert most < 2.5 * n
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_pile_brakes_as_one(n, dim, sign, order):
+    deep = (0,) * (dim - 2)
+    box((0, -8, *deep), (4000, 8, *(500,) * (dim - 2)), ec.Friction(0.5))
+    pile = [
+        mover(
+            (0, 8 + 16 * row, *deep),
+            (8,) * dim,
+            (60 * sign, 0, *deep),
+            ec.Slide(),
+            ec.Friction(0.5),
+        )
+        for row in range(n)[::order]
+    ]
+    ec.install(gravity=(0, -200, *deep), dim=dim)
+    for _ in range(20):
+        esper.process(1 / 60)
+
+    speeds = [sign * velocity(crate, dim)[0] for crate in pile]
+    assert sum(speeds) / n == pytest.approx(60 - 0.5 * 200 * 20 / 60)
+    assert max(speeds) - min(speeds) < 2  # it shears by a few percent
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("mass", [1, 3])
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_is_pressed_against_a_wall_rubs_on_it(axis, sign, order, mass, others):
+    #  -----------      The ram stops, and so the wall bears its momentum: the crate between them
+    #     +---+         does not change along the normal.
+    #     +---+ ->
+    #     +-^-+
+    def at(across, along):
+        place = (sign * across, along)
+        return place if axis == 0 else place[::-1]
+
+    def make_ram():
+        mover(at(3, 0), (1, 1), at(-8, 0), ec.Slide(), ec.Mass(mass), ec.Friction(0))
+
+    if order < 0:
+        make_ram()
+    box(at(-1, 0), at(1, 90) if sign > 0 else tuple(map(abs, at(1, 90))), ec.Friction(0.25))
+    crate = mover(at(1, 0), (1, 1), at(0, 16), ec.Slide(), ec.Mass(2))
+    if order > 0:
+        make_ram()
+    for n in range(others):  # they rub at the same instant, far away
+        mover(at(1, 40 + 9 * n), (1, 1), at(-1, 3), ec.Slide())
+    ec.install()
+
+    esper.process(1 / 64)
+
+    assert velocity(crate)[1 - axis] == pytest.approx(16 - 0.25 * 8 * mass / 2)
+
+
 @pytest.mark.parametrize(
     ("levels", "fixed", "after"),
     [

@@ -121,6 +121,6 @@ def test_friction_that_takes_a_held_body_along_does_not_lift_it(speed, side):
 
     esper.process(DT)
 
-    # The wall holds one half of the inner one, and the outer one rubs on the other half.
-    assert velocity(inner) == (0, pytest.approx(speed / 3 - 4))
-    assert velocity(outer) == (0, pytest.approx(speed * 2 / 3 - 8))
+    # The wall bears both and holds two thirds of the inner one; the outer one rubs on the rest.
+    assert velocity(inner) == (0, pytest.approx(speed / 4 - 8 / 3))
+    assert velocity(outer) == (0, pytest.approx(speed * 3 / 4 - 8))

@@ -49,11 +49,6 @@ def gravity_of(by, dim=2):
 def test_a_yard_under_gravity_in_which_everything_happens(
     seed, wild, dim, by, implementation, volume
 ):
-    if (seed, wild, dim, by) == (6, 0.5, 2, "game"):
-        # What presses a body from both sides at one instant does not rub, unless others, who sleep
-        # in one of the worlds, rub in between: then `CoulombFriction` notes its velocity anew.
-        pytest.xfail("friction under a body pressed from both sides depends on who else rubs")
-
     class Ground(Yard):
         def respond(self, impact):
             # Not into others: what meets there at the start of a step would be met once more.
