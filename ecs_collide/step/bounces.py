@@ -122,8 +122,8 @@ class MetBounces:
         return self.n > 0
 
     def _find(self, i: cython.Py_ssize_t) -> cython.void:
-        """Add a body if it is a new one."""
-        if self.found_in[i] < self.search:
+        """Add a body if it is new, and free: only the pairs of free bodies bounce."""
+        if self.found_in[i] < self.search and self._is_free(i, self.axis):
             self.found_in[i] = self.search
             self.rows[self.n_rows] = i
             self.n_rows += 1
@@ -204,8 +204,6 @@ class MetBounces:
 
     def _restitution_of(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of a pair that is due, or 0 if it is not free."""
-        if not self.is_free(p):
-            return 0.0
         found: cython.double = self.solver.restitution_between(
             self.pairs.at[p].first, self.pairs.at[p].second, True, True
         )
@@ -213,7 +211,7 @@ class MetBounces:
             self.pairs.impact[p].resolved_at == self.step.now or self.contacts.leans(p)
         ):
             return 0.0
-        return found
+        return found if found > 0.0 and self.is_free(p) else 0.0
 
     # -- resolve --
 
