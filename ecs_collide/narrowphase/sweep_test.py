@@ -140,12 +140,10 @@ class Sweeper:
         plus: cython.double = _without_tiny(min1 - max2)
 
         # Only the nearer side, because a box thinner than the slop has a far side within it.
-        if minus >= plus and -slop <= minus < 0.0:
-            if minus == plus:
-                plus = 0.0
-            minus = 0.0
-        elif plus > minus and -slop <= plus < 0.0:
-            plus = 0.0
+        nearer: cython.double = plus if plus > minus else minus
+        if -slop <= nearer < 0.0:
+            minus = 0.0 if minus == nearer else minus
+            plus = 0.0 if plus == nearer else plus
         self.gap[2 * k] = minus
         self.rate[2 * k] = _without_tiny(low2 - high1)
         self.gap[2 * k + 1] = plus

@@ -210,11 +210,14 @@ FAULTS = {
         "slop = self.near[k] / 4096",
     ),
     "both sides of a thin box are level": (
-        "if minus == plus:\n                plus = 0.0",
+        "plus = 0.0 if plus == nearer else plus",
         "plus = 0.0",
     ),
-    "one of two equal sides is level": ("if minus == plus:\n                plus = 0.0", "pass"),
-    "the farther side is level": ("if minus >= plus and -slop", "if minus <= plus and -slop"),
+    "one of two equal sides is level": (
+        "if plus == nearer else plus",
+        "if plus == nearer and minus < 0.0 else plus",
+    ),
+    "the farther side is level": ("plus if plus > minus", "plus if plus < minus"),
     "the first arrival is the meeting": ("enter = max(enter, _time", "enter = min(enter, _time"),
     "a late exit": ("exit_ = min(exit_, _time", "exit_ = max(exit_, _time"),
     "steady and apart is no matter": ("elif gap > 0.0:", "elif gap > 1e9:"),
