@@ -66,14 +66,11 @@ class ClosingContacts:
             root: cython.Py_ssize_t = self.roots[k]
             touch: cython.int = table[p].touch
             j: cython.Py_ssize_t = table[p].first + table[p].second - i
-            node: cython.Py_ssize_t = c.node_of[j, k]
-            other: cython.Py_ssize_t = c.root(node) if node else 0
-            if other and other == root and not c.nodes[root].resizes:
+            other: cython.Py_ssize_t = c.root(c.node_of[j, k])
+            if other != root:
+                c.keep_on_rim(c.node_of[i if root else j, k], root or other)
+            elif root and not c.nodes[root].resizes:
                 continue
-            if root and other != root:
-                c.keep_on_rim(c.node_of[i, k], root)
-            if node and root == 0:
-                c.keep_on_rim(node, other)
             if touch == OVERLAPS or (
                 touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
             ):
