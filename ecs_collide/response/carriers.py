@@ -4,7 +4,8 @@ A body in contact with the carrying face of another is its *rider*.  A body on t
 rider is a rider too.  Within a step the velocity of a rider in the world includes the velocity of
 its carrier, and its *own* velocity is kept beside it.  Between steps its `Velocity` is its own:
 
-    start of a step          v = own + carrier         before the paths are computed
+    start of a step          v = own + carrier         before the paths are computed, and again
+                                                       with their mean velocities
     landing within it        v = own + carrier         from that instant
     a turn of the rider      own by the rule below     v is what the instant has made of it
     a turn of the carrier    v = own + carrier         at that instant: riders are *led*
@@ -557,6 +558,19 @@ class Carriers:
         self.kick[i, k] = self.clusters.kick_of(i, k)
         b.velocity[i, k] = self.own[i, k] + self.rode.carrier_velocity[i, k]
 
+    def follow_paths(self, rows: cython.longlong[::1]) -> cython.void:
+        """Carry the riders of falling or damped bodies, and theirs, as fast as their paths go."""
+        for n in range(rows.shape[0] if self.rode.n else 0):
+            top: cython.Py_ssize_t = rows[n]
+            i: cython.Py_ssize_t = -1
+            if self.clusters.gravity.acts_on(top):
+                i = self._next_rider(top, top, False)
+            while i >= 0:
+                for k in range(self.bodies.dim):
+                    self._find_carrier_velocity(i, k)
+                    self.bodies.velocity[i, k] = self.own[i, k] + self.rode.carrier_velocity[i, k]
+                i = self._next_rider(top, i, False)
+
     @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body was a rider at the start of the step, or has landed since."""
@@ -727,6 +741,15 @@ class Carriers:
 
         These are its riders, and the riders of all that are led.  `i` is the last result, or `top`.
         """
+        return self._next_rider(top, i, True)
+
+    def _next_rider(
+        self, top: cython.Py_ssize_t, i: cython.Py_ssize_t, is_led: cython.bint
+    ) -> cython.Py_ssize_t:
+        """Return the rider after `i` of `top` and of all riders returned, or -1.
+
+        With `is_led` those that need not follow are left out; see `next_led`.
+        """
         n: cython.Py_ssize_t = self._first_rider(i)
 
         while True:
@@ -735,7 +758,7 @@ class Carriers:
                     return -1
                 n = self.next_in_list[i]
                 i = self.rode.carrier[i]
-            if n != top and self._must_follow(n):  # two may carry each other
+            if n != top and (not is_led or self._must_follow(n)):  # two may carry each other
                 return n
             n = self.next_in_list[n]
 

@@ -205,6 +205,7 @@ class Timeline:
         """Start the paths of moving bodies for a step of `dt` seconds, and update the tree."""
         self.bodies.dt = dt
         self._let_fall(rows)
+        self.carriers.follow_paths(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
         self.separating.find_members(rows)

@@ -1127,6 +1127,25 @@ def test_a_tower_of_new_carriers_on_a_new_lift_boards_in_any_order(order):
     assert {velocity(made[n]) for n in range(1, 4)} == {(0, 0)}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    "more",
+    [[ec.Damping(2)], [ec.Slide(), ec.Damping(2)], [ec.Slide(), ec.Acceleration(20, 0)]],
+    ids=repr,
+)
+def test_riders_stay_in_their_places_on_a_carrier_that_gains_or_loses_speed(more, order):
+    made = {}
+    for n in range(3)[::order]:  # a raft, and two crates on each other
+        parts = [ec.Slide()] if n else [ec.Carry(), *more]
+        made[n] = mover((0, 2 * n), (9 - n, 1), (0, 0) if n else (40, 0), *parts)
+    ec.install()
+    for _ in range(8):
+        esper.process(1 / 8)
+
+        assert len({position(body)[0] for body in made.values()}) == 1
+        assert velocity(made[1]) == velocity(made[2]) == (0, 0)
+
+
 @pytest.mark.parametrize("steps", [30, 60, 144])
 @pytest.mark.parametrize("side", [1, -1])
 def test_who_slides_down_the_belt_of_a_slope_keeps_its_own_speed(side, steps):
