@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from tests.exact.damping import left_after
+
 HALF = Fraction(1, 2)
 MOST_RESOLUTIONS = 64
 
@@ -34,6 +36,7 @@ class Falling:
     restitution : 0 to 1
     floor, ceiling : the faces that it may meet
     floor_velocity, ceiling_velocity : per second
+    damping : until the first impact
     """
 
     low: Fraction
@@ -45,16 +48,21 @@ class Falling:
     floor_velocity: Fraction
     ceiling: Fraction
     ceiling_velocity: Fraction
+    damping: Fraction = Fraction(0)
 
     def step(self, dt: Fraction) -> list[Met]:
         """Take a step of `dt` seconds; return what was met."""
         now = Fraction(0)
         met: list[Met] = []
         velocity, is_held = self.velocity, False
+        pull = self.acceleration
         for _ in range(MOST_RESOLUTIONS):
             rest = (1 - now) * dt
             kick = Fraction(0) if is_held else self.acceleration * rest * HALF
             chord = velocity + kick
+            if self.damping and now == 0 and not met:
+                last, chord = self._damped(dt)
+                pull, kick = (last - velocity) / dt, last - chord
             below, above = self.low - self.floor, self.ceiling - self.high
             down, up = self.floor_velocity - chord, chord - self.ceiling_velocity
             times = []
@@ -70,9 +78,17 @@ class Falling:
             self._travel(chord, wait)
             now += wait / dt
             if not is_held:
-                velocity += self.acceleration * wait
+                velocity += pull * wait
+            pull = self.acceleration
             velocity, is_held = self._resolve(velocity, (1 - now) * dt, is_floor, met, now)
         raise AssertionError("too many impacts in one step")
+
+    def _damped(self, dt: Fraction) -> tuple[Fraction, Fraction]:
+        """Return the velocity at the end of a step, and the mean, of v' = a - damping · v."""
+        terminal = self.acceleration / self.damping
+        off = self.velocity - terminal
+        left = left_after(self.damping * dt)
+        return terminal + off * left, terminal + off * (1 - left) / (self.damping * dt)
 
     def _travel(self, chord: Fraction, seconds: Fraction) -> None:
         self.low += chord * seconds

@@ -63,7 +63,8 @@ class Ride:
     carried : the mean of all that carry it
     differs : the axes on which these differ
     own, blocked : its own velocity, and what others keep from it of the carrier's
-    first : the two before the turns of an instant, and the number of that
+    kick : what damping adds to its own velocity at the end of the step
+    first : the three before the turns of an instant, and the number of that
     is_off : whether it has left its carrier
     """
 
@@ -76,7 +77,8 @@ class Ride:
     is_shared: bool = False
     own: list[Fraction] = field(default_factory=list)
     blocked: list[Fraction] = field(default_factory=list)
-    first: tuple[list[Fraction], list[Fraction], int] | None = None
+    kick: list[Fraction] = field(default_factory=list)
+    first: tuple[list[Fraction], list[Fraction], list[Fraction], int] | None = None
     is_off: bool = False
 
 
@@ -111,7 +113,8 @@ class Riders:
             last, self.rides = self.rides, self.found(contacts, self.rides)
             for i, ride in self.rides.items():
                 step.velocity[i] = list(came[i])
-                ride.own, ride.blocked = list(came[i]), [Fraction(0)] * step.dim
+                ride.own = list(came[i])
+                ride.blocked, ride.kick = ([Fraction(0)] * step.dim for _ in range(2))
                 if i in new:  # as where it lands
                     ride.own = [
                         came[i][k] if k == ride.side[0] else self._own_of(i, ride, k)
@@ -121,6 +124,19 @@ class Riders:
                 step.velocity[i] = [a + b for a, b in zip(ride.own, ride.carried, strict=True)]
             if last == self.rides:
                 break
+
+    def follow_paths(self) -> None:
+        """Carry the riders of damped bodies, and theirs, as fast as their paths go."""
+        for top in [n for n, body in self.step.bodies.items() if body.damping]:
+            led = [top]
+            for carrier in led:
+                for i, ride in self.rides.items():
+                    if ride.carrier == carrier and i != top:
+                        led.append(i)
+                        self._find_carried(i)
+                        self.step.velocity[i] = [
+                            a + b for a, b in zip(ride.own, ride.carried, strict=True)
+                        ]
 
     def _touching(self, new: Collection[int]) -> Iterable[Contact]:
         """Return the contacts of new bodies."""
@@ -237,11 +253,12 @@ class Riders:
         if by_carrier:
             ride.first = None
         else:
-            if ride.first is None or ride.first[2] != instant:
-                ride.first = list(ride.own), list(ride.blocked), instant
-            ride.own, ride.blocked = list(ride.first[0]), list(ride.first[1])
+            if ride.first is None or ride.first[3] != instant:
+                ride.first = list(ride.own), list(ride.blocked), list(ride.kick), instant
+            ride.own, ride.blocked, ride.kick = (list(of) for of in ride.first[:3])
         for k in range(self.step.dim):
-            v, c, own = self.step.final(i, k), ride.carried[k], ride.own[k]
+            v, c, own = self.step.final(i, k), ride.carried[k], self._own_now(ride, i, k)
+            ride.kick[k] = self.step.kicks.of[i][k]
             if k == ride.side[0]:
                 own = v - c
             elif v != own + c:
@@ -251,6 +268,10 @@ class Riders:
                     own = self._own_after(own, v, c, self._lack(i, k, c))
             ride.own[k] = own
             ride.blocked[k] = Fraction(0) if is_same(own + c, v, own) else own + c - v
+
+    def _own_now(self, ride: Ride, i: int, k: int) -> Fraction:
+        """Return the own velocity of a rider's path, which damping may have bent since."""
+        return ride.own[k] + ride.kick[k] - self.step.kicks.of[i][k]
 
     @staticmethod
     def _own_after(own: Fraction, v: Fraction, c: Fraction, lack: Fraction) -> Fraction:
@@ -275,7 +296,7 @@ class Riders:
         if j not in self.rides or j in self.step.saved:
             return Fraction(0)
         ride = self.rides[j]
-        is_turned = ride.first is not None and ride.first[2] == self.step.n_instants
+        is_turned = ride.first is not None and ride.first[3] == self.step.n_instants
         return ride.carried[k] - (ride.first[1] if is_turned else ride.blocked)[k]
 
     def _lack(self, i: int, k: int, c: Fraction) -> Fraction:
@@ -308,7 +329,8 @@ class Riders:
         if all(is_same(speed[k], ride.alone[k], ride.own[k]) for k in along):
             return False
         self.settle(i)
-        own, blocked, _ = ride.first
+        own, blocked, kick, _ = ride.first
+        own = [a + b - c for a, b, c in zip(own, kick, self.step.kicks.of[i], strict=True)]
         pushed = [
             k
             for k in along
@@ -334,6 +356,7 @@ class Riders:
         ride = self.rides[i]
         ride.first = None
         ride.blocked[k] = Fraction(0)
+        ride.kick[k] = self.step.kicks.of[i][k]
         self.step.change_alone(i, k, ride.own[k] + ride.carried[k])
 
     def note_surfaces(self, pair: tuple[int, int], axis: int, sign: int) -> None:
@@ -418,10 +441,13 @@ class Riders:
         last = self.rides.get(i)
         self.rides[i] = ride
         ride.blocked = [Fraction(0)] * self.step.dim
-        ride.own = list(last.own) if last else [Fraction(0)] * self.step.dim
+        ride.kick = list(self.step.kicks.of[i])
+        ride.own = [Fraction(0)] * self.step.dim
         for k in range(self.step.dim):
             v = self.step.velocity[i][k]
-            stays = last is not None and is_same(v, last.own[k] + last.carried[k], v)
+            if last is not None:
+                ride.own[k] = self._own_now(last, i, k)
+            stays = last is not None and is_same(v, ride.own[k] + last.carried[k], v)
             if not (stays and is_same(v, ride.own[k] + ride.carried[k], v)):
                 ride.own[k] = self._own_of(i, ride, k)
 

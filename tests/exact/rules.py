@@ -41,6 +41,7 @@ OFF: dict[object, Callable[[Body], Body]] = {
     ec.Carry: lambda body: replace(body, carry=None),
     ec.PushOut: lambda body: replace(body, push_out=None),
     ec.Separate: lambda body: replace(body, separate=None),
+    ec.Damping: lambda body: replace(body, damping=Fraction(0)),
 }
 """What takes from a body what a rule goes by: for each component that the simulator models."""
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 from math import prod
 from typing import NamedTuple, TypeVar
 
+from tests.exact.damping import Kicks
 from tests.exact.drifts import Drifts, are_soft
 from tests.exact.plastic import Press, project
 from tests.exact.riders import Carry, Contact, Riders
@@ -52,6 +53,7 @@ class Body:
     kinds, meets, group : its Filter: categories, mask and group
     carry : the face that carries, and how fast that runs
     push_out, separate : the most at which it is moved out of others, and out of a soft crowd
+    damping : its Damping, 0 without
     moves : whether it has a Velocity or a Growth at all
     was_rounded : whether the faces are not exactly around the centre they were computed from
     """
@@ -81,6 +83,7 @@ class Body:
     carry: Carry | None = None
     push_out: Fraction | float | None = None
     separate: Fraction | float | None = None
+    damping: Fraction = Fraction(0)
 
     @property
     def is_dynamic(self) -> bool:
@@ -315,6 +318,7 @@ class Simulator:
     ----------
     leaning : the pairs of dynamic bodies that touch since the last step, and met in it
     drifts : what leads bodies out of others; it is part of their paths, not of their velocities
+    kicks : what damping adds to velocities at the end of the step
     riders : who stands on a `Carry`, by `standing`, the contacts as the step begins
     standing_after : those at its end
     carried : what the carrier of each rider added to its velocity in the last step: who has lost it
@@ -388,6 +392,9 @@ class Simulator:
         for i in (carried or {}).keys() - self.riders.rides.keys() & self.bodies.keys():
             moved = [a + b for a, b in zip(self.velocity[i], carried[i], strict=True)]
             self.velocity[i] = self.bodies[i].restrained(moved)
+        self.kicks = Kicks(self)
+        self.kicks.start()
+        self.riders.follow_paths()
         self.drifts.find()
         self.standing_after = standing_after
         self.span: dict[int, list[tuple[float, float]]] = {}
@@ -653,11 +660,13 @@ class Simulator:
         own = self.riders.finish(self.standing_after)
         for i in self.bodies:
             velocity = self.saved.get(i) or [self.final(i, k) for k in range(self.dim)]
-            velocity = self.bodies[i].restrained(own.get(i, velocity))
+            velocity = [a + b for a, b in zip(own.get(i, velocity), self.kicks.of[i], strict=True)]
+            velocity = self.bodies[i].restrained(velocity)
             if velocity != self.velocity[i]:
                 self.low[i], self.high[i] = self.faces(i)
                 self.since[i] = self.now
                 self.velocity[i] = velocity
+            self.kicks.end(i)
 
     def key(self, pair: tuple[int, int]) -> tuple:
         """Return what decides whose turn it is."""
@@ -1070,8 +1079,12 @@ class Simulator:
         member = min(cluster.members)
         return self.final(member, k) - cluster.shift_of(member)
 
+    def velocity_after(self, i: int, k: int) -> Fraction:
+        """Return the velocity of a body at this instant, after its resolutions."""
+        return self.final(i, k) - self.kicks.of[i][k]
+
     def final(self, i: int, k: int) -> Fraction:
-        """Return the velocity that a body has at the end, if nothing more happens to it."""
+        """Return the velocity that a body goes on with, or has at the end if its group lasts."""
         cluster = self.lasting_cluster(i, k)
         if cluster is None:
             return self.velocity[i][k]
@@ -1124,7 +1137,9 @@ class Simulator:
             self._end_drift(i, k)
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
-        self.saved[i] = [self.final(i, k) for k in range(self.dim)]
+        on_path = [self.final(i, k) - self.velocity[i][k] for k in range(self.dim)]
+        self.saved[i] = [self.kicks.now(i, k) + more for k, more in enumerate(on_path)]
+        self.kicks.end(i)
         self.held_at[i] = self.now
         self.growth[i] = [Fraction(0)] * len(self.growth[i])
         for k in range(self.dim):
@@ -1194,7 +1209,7 @@ class Simulator:
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
-        return self.saved.get(i, self.velocity[i])
+        return self.saved.get(i) or [self.kicks.now(i, k) for k in range(self.dim)]
 
     def resizes(self, pair: tuple[int, int], k: int) -> bool:
         """Return whether the touching faces of a pair grow or shrink."""
@@ -1209,7 +1224,7 @@ class Simulator:
 
     def resolve(self, pair: tuple[int, int], impact: Impact) -> str:
         """Resolve an impact; return what is to be reported."""
-        if self._meets_by_drift(pair, impact):
+        if any([self._meets_by_drift(pair, impact), self._meets_by_chord(pair, impact)]):
             self.impulse = Fraction(0)
             return RESOLVED
         together = self._bounces_with(pair, impact) if self._bounces(pair, impact) else []
@@ -1281,10 +1296,34 @@ class Simulator:
     def _meets_by_drift(self, pair: tuple[int, int], impact: Impact) -> bool:
         """End what leads two bodies where they meet; return whether their own velocities part."""
         had_drift = [self._end_drift(n, impact.axis) for n in pair]
-        if not any(had_drift):
-            return False
+        return any(had_drift) and not self._closes(pair, impact)
+
+    def _meets_by_chord(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Split the paths of two damped bodies; return whether they do not close any more."""
+        return self.split(pair, impact.axis) and not self._closes(pair, impact)
+
+    def _closes(self, pair: tuple[int, int], impact: Impact) -> bool:
         (side,) = (s for s in self.sides(pair) if (s.axis, s.sign) == (impact.axis, impact.sign))
-        return side.rate >= 0
+        return side.rate < 0
+
+    def split(self, pair: tuple[int, int], axis: int) -> bool:
+        """Begin the paths of damped bodies anew at an impact; return whether any changes.
+
+        Along the surface only if the impact may turn bodies there.
+        """
+        two = [self.bodies[n] for n in pair]
+        turns = self._friction_of(two) or any(
+            body.is_dynamic and body.response in ("stop", "push") for body in two
+        )
+        changes = [
+            self.kicks.split(n, k, is_along=k != axis)
+            for n in pair for k in range(self.dim) if turns or k == axis
+        ]  # fmt: skip
+        return any(changes)
+
+    @staticmethod
+    def _friction_of(two: list[Body]) -> Fraction:
+        return combined([b.friction for b in two], [b.friction_rule for b in two], "geometric")
 
     def _end_drift(self, i: int, k: int) -> bool:
         faces = self.faces(i)
@@ -1302,7 +1341,7 @@ class Simulator:
         """Return the restitution of two bodies that are free, dynamic and equal, or 0."""
         i, j = pair
         k = impact.axis
-        closing = self.velocity[j][k] - self.velocity[i][k]
+        closing = self.kicks.now(j, k) - self.kicks.now(i, k)
         if (
             impact.overlaps
             or impact.corner
@@ -1347,6 +1386,8 @@ class Simulator:
     def _bounce_together(self, pairs: list[tuple[int, int]], impact: Impact) -> None:
         """Let bodies bounce that all meet at once, by the least change that stops all of them."""
         k = impact.axis
+        for pair in pairs:
+            self.split(pair, k)
         bodies = {n for pair in pairs for n in pair}
         before = {n: self.velocity[n][k] for n in bodies}
         for n in bodies:
@@ -1864,7 +1905,9 @@ class Simulator:
         for few in self.met:
             apart = [group for group in groups if group.isdisjoint(few)]
             groups = [*apart, few.union(*(group for group in groups if group not in apart))]
-        after = {n: [self.final(n, k) for k in range(self.dim)] for n in set().union(*groups)}
+        after = {
+            n: [self.velocity_after(n, k) for k in range(self.dim)] for n in set().union(*groups)
+        }
         wanted = {n: list(velocity) for n, velocity in after.items()}
         for k in range(self.dim):
             for n, velocity in self._asked(k, after).items():
@@ -1875,8 +1918,10 @@ class Simulator:
             for group in groups
         ]
         self._keep_press()
+        slowed = {n for group, part in zip(groups, parts, strict=True) if part < 1 for n in group}
         for group, part in zip(groups, parts, strict=True):
             self._turn_group(group, part, after, wanted)
+        self._end_beside_walls(slowed, wanted)
         self._note_unpressed()
         self.turning.clear()
         if self.watch:
@@ -1894,7 +1939,7 @@ class Simulator:
 
     def _before(self, n: int, k: int) -> Fraction:
         """Return the velocity of a body before anything has pushed it on an axis."""
-        return self.unturned.get((n, k), self.final(n, k))
+        return self.unturned.get((n, k), self.velocity_after(n, k))
 
     def _asked(self, k: int, after: dict[int, list[Fraction]]) -> dict[int, Fraction]:
         """Return the velocities on an axis that the contacts of this instant ask for."""
@@ -1942,14 +1987,17 @@ class Simulator:
     def _wanted(self, c: Turning, n: int, k: int) -> Fraction | None:
         """Return the velocity that a contact asks for on an axis, by the rule of a body."""
         (other,) = set(c.rows) - {n}
-        partner = self.final(other, k)
+        partner = self.velocity_after(other, k)
         if c.rules[n] == "stop":
             if c.rules.get(other) == "stop":
                 return None
             return partner + self.riders.belt(other, c.axis, c.side_of(other))[k]
         if (n, c.axis) in self.rebounded:
             return None
-        relative = [self.final(n, axis) - self.final(other, axis) for axis in range(self.dim)]
+        relative = [
+            self.velocity_after(n, axis) - self.velocity_after(other, axis)
+            for axis in range(self.dim)
+        ]
         relative[c.axis] = self._before(n, c.axis) - self._before(other, c.axis)
         slide = sum(relative[axis] ** 2 for axis in range(self.dim) if axis != c.axis)
         if slide == 0:
@@ -1967,7 +2015,7 @@ class Simulator:
         for width, n, axis in walls if widths else walls[:1]:
             share = width / widths if widths else 1
             for k in range(self.dim):
-                now = after[n][k] if n in after else self.final(n, k)
+                now = after[n][k] if n in after else self.velocity_after(n, k)
                 frame[k] += share * (self.unturned.get((n, k), now) if k == axis else now)
         return frame
 
@@ -1981,12 +2029,23 @@ class Simulator:
         """Turn the bodies of a group by a part of the way; what it has lost is spent."""
         for n in group:
             for k in range(self.dim):
+                change = part * (wanted[n][k] - after[n][k])
                 if wanted[n][k] != after[n][k]:
-                    self.change_along(n, k, after[n][k] + part * (wanted[n][k] - after[n][k]))
+                    self.kicks.give_back(n, k, change)
+                    self.change_along(n, k, after[n][k] + change + self.kicks.of[n][k])
         self.met = [few for few in self.met if few.isdisjoint(group)]
         self.driven -= group
         for n, k in [key for key in self.unturned if key[0] in group]:
             del self.unturned[n, k]
+
+    def _end_beside_walls(self, slowed: set[int], wanted: dict[int, list[Fraction]]) -> None:
+        """Keep damping from bodies that have taken the velocity of a wall beside them."""
+        beside = {n for c in self.turning if len(c.walls) == 1 for n in c.rules}
+        for n in beside - slowed:
+            for k in range(self.dim) if self.bodies[n].response == "stop" else ():
+                if self._may_turn(n, k) and self.kicks.of[n][k]:
+                    self.change_along(n, k, wanted[n][k])
+                    self.kicks.weaken(n, k, Fraction(0))
 
     def _part_to_turn(
         self,
@@ -2024,9 +2083,13 @@ class Simulator:
         self.yielding = self.weigh(pair, impact.axis)
         if not impact.overlaps and self.yielding.isdisjoint(self.saved):
             self.met.append(set(self.yielding))
-            if not (self._leans(pair) and len(self.yielding) == 2):
+            turns = any(self.bodies[n].response in ("stop", "push") for n in self.yielding)
+            leans = self._leans(pair) and len(self.yielding) == 2
+            if not leans:
                 self._add_turning(pair, impact)
             self._add_rubbing(pair, impact)
+            if not leans if turns else self._friction_of([self.bodies[n] for n in pair]):
+                self.split(pair, impact.axis)
         elif self.saved.keys().isdisjoint(pair):
             self.riders.press(pair, impact.axis, impact.sign)
             self.riders.land(pair, impact.axis, impact.sign)
@@ -2038,7 +2101,7 @@ class Simulator:
         """
         rows = sorted(pair, key=self.places.get)
         two = [self.bodies[n] for n in rows]
-        friction = combined([b.friction for b in two], [b.friction_rule for b in two], "geometric")
+        friction = self._friction_of(two)
         if any(self.bodies[n].response in ("stop", "push") for n in self.yielding):
             friction = Fraction(0)
         if not friction:
@@ -2108,14 +2171,18 @@ class Simulator:
             for c in contacts:
                 for key in self._rubbed_by(c):
                     load.setdefault(key, []).append(c.budget)
-            parts: dict[tuple[int, int], Fraction] = {}
+            parts: dict[tuple[int, int], tuple[Fraction, Fraction]] = {}
             goes_on = [self._rub_contact(c, load, parts) for c in contacts if c.budget]
-            for (n, axis), velocity in parts.items():
-                if n_rounds and velocity != self.final(n, axis):
-                    velocity = Fraction(round(velocity * 2**100), 2**100)
-                self.change_along(n, axis, velocity)
+            for key, (change, kept) in parts.items():
+                rounded = Fraction(round(change * 2**100), 2**100) if n_rounds else change
+                self._join_parts(*key, rounded, kept)
             if not any(goes_on):
                 return
+
+    def _join_parts(self, n: int, axis: int, change: Fraction, kept: Fraction) -> None:
+        """Give a body the mean change of its parts, and what they keep of its kick."""
+        self.change_along(n, axis, self.final(n, axis) + change)
+        self.kicks.weaken(n, axis, kept)
 
     def _rubbed_by(self, c: Rubbing) -> list[tuple[int, int]]:
         """Return the bodies that a contact may rub, each with an axis."""
@@ -2127,7 +2194,7 @@ class Simulator:
     def _keep_press(self) -> None:
         """Add up what has pressed bodies, before their contacts act along surfaces."""
         for (n, k), velocity in self.unpressed.items():
-            change = self.bodies[n].mass * (self.final(n, k) - velocity)
+            change = self.bodies[n].mass * (self.final(n, k) - velocity) * self.kicks.decay(n)
             self.press[n, k] = self.press.get((n, k), Fraction(0)) + change
 
     def _note_unpressed(self) -> None:
@@ -2163,26 +2230,45 @@ class Simulator:
         one, two = c.rows
         along = [axis for axis in range(self.dim) if axis != c.axis]
         belts = self.riders.belt(one, c.axis, -c.sign), self.riders.belt(two, c.axis, c.sign)
-        slide = {
-            axis: self.final(one, axis) + belts[0][axis] - self.final(two, axis) - belts[1][axis]
+        share = {
+            axis: {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}
             for axis in along
         }
+        slide = {
+            axis: self._rubbed_velocity(one, axis, share[axis]) + belts[0][axis]
+            - self._rubbed_velocity(two, axis, share[axis]) - belts[1][axis]
+            for axis in along
+        }  # fmt: skip
         speed = root(sum(v * v for v in slide.values()))
         used, any_shared = Fraction(0), False
         for axis in along:
-            share = {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}
-            ease = {n: 1 / (self.bodies[n].mass * part) for n, part in share.items()}
+            ease = {n: 1 / (self.bodies[n].mass * part) for n, part in share[axis].items()}
             both = sum(ease.values())
             gone = min(c.left * both / speed, Fraction(1)) if speed else Fraction(0)
             used = max(used, gone * speed / both) if both else used
-            for n in share:
-                change = slide[axis] * gone * ease[n] / both
-                velocity = self.final(n, axis) + (change if n == two else -change)
-                parts[n, axis] = parts.get((n, axis), Fraction(0)) + share[n] * velocity
-            if all(part == 1 for part in share.values()):
-                for n in share:
-                    self.change_along(n, axis, parts.pop((n, axis)))
+            for n, part in share[axis].items():
+                change = slide[axis] * gone * ease[n] / both * (1 if n == two else -1)
+                lost = gone if len(ease) == 1 else Fraction(0)
+                if len(ease) == 2:
+                    self.kicks.give_back(n, axis, change)
+                change += lost * self.kicks.of[n][axis]
+                last = parts.get((n, axis), (Fraction(0), Fraction(0)))
+                parts[n, axis] = last[0] + part * change, last[1] + part * (1 - lost)
+            if all(part == 1 for part in share[axis].values()):
+                for n in ease:
+                    self._join_parts(n, axis, *parts.pop((n, axis)))
             else:
                 any_shared = True
         c.left -= used
+        if any(self.kicks.own[n][axis] for axis in along for n in share[axis]):
+            c.left = Fraction(0)  # what is damped rubs once
         return any_shared and used > 0
+
+    def _rubbed_velocity(self, n: int, axis: int, movers: Collection[int]) -> Fraction:
+        """Return the velocity of a body that friction acts against.
+
+        Of two bodies that it may change those of this instant, else that at the end.
+        """
+        if len(movers) == 2:
+            return self.velocity_after(n, axis)
+        return self.final(n, axis) + (self.kicks.of[n][axis] if n in movers else Fraction(0))

@@ -37,7 +37,10 @@ def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implem
         pull = rng.choice([0.0, 0.0, -0.5, -1.5, 0.25]) * gravity
         if pull:
             esper.add_component(body, ec.Acceleration(0.0, pull))
-        scenes.append((floor, ceiling, body, restitution, gravity + pull, rises))
+        damping = rng.choice([0.0, 0.0, 0.5, 5.0, 40.0])
+        if damping:
+            esper.add_component(body, ec.Damping(damping))
+        scenes.append((floor, ceiling, body, restitution, gravity + pull, damping, rises))
     n_impacts, n_steps = 0, volume(60, 200, 400, least=30)
 
     for _ in range(n_steps):
@@ -64,7 +67,7 @@ def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implem
     assert n_impacts > n_steps / 2
 
 
-def _step_of(floor, ceiling, body, restitution, acceleration, dt):
+def _step_of(floor, ceiling, body, restitution, acceleration, damping, dt):
     """Return a box after a step by the exact rules, from where it is now, and what it has met."""
 
     def faces(entity):
@@ -84,6 +87,7 @@ def _step_of(floor, ceiling, body, restitution, acceleration, dt):
         exact(esper.component_for_entity(floor, ec.Velocity).y),
         bottom,
         Fraction(0),
+        exact(damping),
     )
     return falling, falling.step(exact(dt))
 

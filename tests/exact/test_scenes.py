@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import esper
@@ -16,6 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import (
+    Damping,
     Deflect,
     Dominance,
     Filter,
@@ -824,9 +826,54 @@ HELD = {
 }  # fmt: skip
 HELD = {name: each._replace(pair_limit=2) for name, each in HELD.items()}
 
+# Damping ----------------------------------------------------------------------------------------
+
+SLOWED = {
+    "a damped body goes on at the mean of its velocities": scene(
+        unit(0, 0, 8, -6, Damping(2)), moves(9, 0, 1, 1, 4, 0, Damping(0.5)), misses=True,
+        then=({}, {0: (0.5, 0)}),
+    ),
+    "a damped body does not reach what flees faster than it is by then": scene(
+        unit(0, 0, 8, 3, Damping(2)), moves(1.9, 0, 0.5, 9, 3, 0)
+    ),
+    "damped bodies bounce off each other at one instant": scene(
+        *(unit(4 * n, 0, 6 - 6 * n, 0, Deflect(0.5), Damping(1 + n % 2)) for n in range(3))
+    ),
+    "a crate between damped ones rubs on both": scene(
+        unit(0, 0, 0, 4, Friction(0.5), Damping(1)),
+        unit(3, 3, 0, -4, Friction(0.25), Damping(3)),
+        unit(1.5, 6, 2, -12, Friction(1), Mass(2)),
+    ),
+    "a damped crate rubs on a wall and a damped lift": scene(
+        unit(0, 0, 6, -6, Friction(0.5), Damping(2)),
+        still(-3, -3, 3, 1, Friction(1)), moves(4, -3, 4, 1, 1, 0, Friction(0.25), Damping(1)),
+    ),
+    "a damped crate stops at two walls": scene(
+        unit(0, 0, 6, -6, Stop(), Damping(2)), still(-3, -3, 3, 1), moves(4, -3, 4, 1, 1, 0)
+    ),
+    "what a damped body has met turns it again": scene(
+        unit(0, 0, 6, -3, Push(), Damping(2)), unit(3, -1.5, 0, 3, Stop(), Damping(1)),
+        unit(1, 4, 0, -6, Slide(), Friction(1)), dt=0.75, then=({},),
+    ),
+    "a damped body is held at a limit": scene(
+        unit(0, 0, 100, 3, Deflect(), Damping(0.5)), *BETWEEN_WALLS[1:], pair_limit=2, then=({},)
+    ),
+} | {
+    f"a damped body with {response} hits {of} and {speed} across": scene(
+        unit(0, 0, 8, speed, response, Friction(0.25), Damping(2)), wall, then=({},)
+    )
+    for response in (Slide(), Stop(), Push(), Deflect(0.5))
+    for of, wall in (
+        ("a wall", still(4, 0, 1, 9, Friction(0.5))),
+        ("a crate", unit(4, 0, 0, 1)),
+        ("a damped crate", unit(4, 0, 0, 1, Damping(1), Friction(0.5))),
+    )
+    for speed in (0, 3)
+}  # fmt: skip
+
 GROUPS = (
     *(GROWING, CRUSHING, PUSHING, LIMITED, SURFACES),
-    *(PASSING, CROSSING, TOUCHING, AT_ONCE, OUT, HELD),
+    *(PASSING, CROSSING, TOUCHING, AT_ONCE, OUT, HELD, SLOWED),
 )
 SCENES = {name: each for group in GROUPS for name, each in group.items()}
 
@@ -843,22 +890,28 @@ def test_each_step_of_a_scene_is_the_exact_one(name):
 
 def play(scene: Scene, turn: Turn) -> int:
     """Compare all steps of a scene after a turn; return the number of impacts."""
-    is_flat = all(size.z == 0 for _, size, *_ in scene.bodies)
-    dim = 2 if is_flat and not turn.in_space else 3
-    numbers = range(len(scene.bodies))[:: turn.order]
-    entities = {n: esper.create_entity(*turned(scene.bodies[n], turn)) for n in numbers}
-    space = ec.install(dim=dim, pair_limit=scene.pair_limit)
     n_impacts = 0
-    for velocities in ({}, *scene.then):
-        for n, velocity in velocities.items():
-            (part,) = turned([Velocity(*velocity)], turn)
-            esper.component_for_entity(entities[n], Velocity).set(*part.xyz[:dim])
-        bodies, known = read_bodies(dim), pairs_in_contact(space)
+    for space in steps_of(scene, turn):
+        bodies, known = read_bodies(space.dim), pairs_in_contact(space)
         esper.process(scene.dt)
         n_impacts += compare_step(
             bodies, scene.dt, space, known=known, pair_limit=scene.pair_limit
         ).impacts
     return n_impacts
+
+
+def steps_of(scene: Scene, turn: Turn) -> Iterator[ec.Space]:
+    """Create a scene after a turn; yield its space before each step."""
+    is_flat = all(size.z == 0 for _, size, *_ in scene.bodies)
+    dim = 2 if is_flat and not turn.in_space else 3
+    numbers = range(len(scene.bodies))[:: turn.order]
+    entities = {n: esper.create_entity(*turned(scene.bodies[n], turn)) for n in numbers}
+    space = ec.install(dim=dim, pair_limit=scene.pair_limit)
+    for velocities in ({}, *scene.then):
+        for n, velocity in velocities.items():
+            (part,) = turned([Velocity(*velocity)], turn)
+            esper.component_for_entity(entities[n], Velocity).set(*part.xyz[:dim])
+        yield space
 
 
 def turned(parts: Parts, turn: Turn) -> Parts:

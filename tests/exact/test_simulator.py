@@ -733,7 +733,7 @@ def test_a_pile_with_friction_slows_down_as_one():
     exact = run([body(9, (0, -1), (50, 1), friction=rough), *pile])
 
     speeds = [exact.velocity[n][0] for n in (1, 2)]
-    assert sum(speeds) == 18  # the floor has taken an eighth of 16
+    assert abs(sum(speeds) - 18) < Fraction(1, 2**90)  # the floor has taken an eighth of 16
     assert abs(speeds[0] - speeds[1]) < Fraction(1, 10_000)
 
 
@@ -991,8 +991,8 @@ FAULTS = {
         "self.velocity",
     ),
     "stop takes the partner's velocity after the resolution": (
-        "partner = self.final(other, k)",
-        "partner = self.final(other, 0)",
+        "partner = self.velocity_after(other, k)",
+        "partner = self.velocity_after(other, 0)",
     ),
     "push keeps its own speed only": (
         "relative[axis] ** 2 for axis in range(self.dim) if axis != c.axis",
@@ -1030,7 +1030,10 @@ FAULTS = {
         "if n_resolutions < self.pair_limit:",
         "if n_resolutions <= self.pair_limit:",
     ),
-    "who is held loses its velocity": ("self.velocity[i] = velocity\n\n", "pass\n\n"),
+    "who is held loses its velocity": (
+        "self.velocity[i] = velocity\n            self.kicks",
+        "pass\n            self.kicks",
+    ),
     "who is held goes on": ("self.change(i, k, Fraction(0))", "pass"),
     "who is held grows on": (
         "self.growth[i] = [Fraction(0)] *",
@@ -1059,8 +1062,8 @@ FAULTS = {
     "what rubs together rubs once": ("for n_rounds in range(RUB_LIMIT):", "for n_rounds in [0]:"),
     "friction turns the sliding round": ("gone = min(c.left", "gone = max(c.left"),
     "what rubs on several has the velocity of the last": (
-        "parts.get((n, axis), Fraction(0)) + share[n] * velocity",
-        "velocity",
+        "last[0] + part * change",
+        "change",
     ),
     "contacts that another has stopped do not rub": (
         "                    self.rub_beside(pair, impact)\n",

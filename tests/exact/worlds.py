@@ -22,6 +22,7 @@ MODELLED = {
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
     ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
     ec.Disabled, ec.Filter, ec.OneWay, ec.Friction, ec.Carry, ec.PushOut, ec.Separate,
+    ec.Damping,
 }  # fmt: skip
 WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")

@@ -1,0 +1,111 @@
+"""What damping takes from the velocities of a step, in fractions.
+
+Written from `docs/gravity.md` and the rules of `ecs_collide/motion/gravity.py`, for worlds without
+gravity.  With x = damping · dt, a damped body has the velocity v · exp(-x) at the end of a step and
+its path the mean v · (1 - exp(-x)) / x.  The end less the mean is its *kick*, added at the end.
+
+An impact finds a velocity on the straight line between those at both ends of the step, of which the
+*pull* is the slope.  On the axis of the impact, damping ends there.  On an axis on which the impact
+may turn bodies, the line goes on, and the kick is half of what is left of the pull.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.exact.simulator import Simulator
+
+DIGITS = Context(prec=40)
+
+
+def left_after(x: Fraction) -> Fraction:
+    """Return exp(-x), to 40 digits."""
+    power = DIGITS.divide(Decimal(-x.numerator), Decimal(x.denominator))
+    return Fraction(DIGITS.exp(power))
+
+
+class Kicks:
+    """What is added to the velocities of the paths of a step at its end.
+
+    Attributes
+    ----------
+    of : for each body, its kick on each axis
+    pull : for each body, how its velocity changes in a whole step on its present path
+    own : the same, before friction or `Stop` has taken a part
+    since : when the present path began, on each (body, axis) on which it was split
+    rubbed : those on which friction or `Stop` has taken a part
+    """
+
+    def __init__(self, step: Simulator) -> None:
+        self.step = step
+        self.of, self.pull, self.own = (
+            {i: [Fraction(0)] * step.dim for i in step.bodies} for _ in range(3)
+        )
+        self.since: dict[tuple[int, int], Fraction] = {}
+        self.rubbed: set[tuple[int, int]] = set()
+
+    def start(self) -> None:
+        """Give all damped bodies the mean velocities of the step; riders beside their carriers."""
+        step = self.step
+        for i, body in step.bodies.items():
+            x = body.damping * step.dt
+            ride = step.riders.rides.get(i)
+            velocity = step.velocity[i] if ride is None else ride.own
+            for k, v in enumerate(list(velocity) if x else ()):
+                last = v * left_after(x)
+                mean = (v - last) / x
+                step.velocity[i][k] += mean - v
+                self.of[i][k] = last - mean
+                self.own[i][k] = self.pull[i][k] = last - v
+                if ride is not None:
+                    ride.own[k] = mean
+                    ride.kick[k] = last - mean
+
+    def decay(self, i: int) -> Fraction:
+        """Return what is left at the end of a velocity that a body gets now."""
+        step = self.step
+        return left_after(step.bodies[i].damping * step.dt * (1 - step.now))
+
+    def now(self, i: int, k: int) -> Fraction:
+        """Return the velocity of a body at this instant, before it is split."""
+        later = self.pull[i][k] * (1 - self.step.now)
+        return self.step.velocity[i][k] + self.of[i][k] - later
+
+    def split(self, i: int, k: int, *, is_along: bool) -> bool:
+        """Begin the path of a body anew at an impact; return whether its velocity changes."""
+        step = self.step
+        if self.pull[i][k] == 0 or (is_along and self.since.get((i, k)) == step.now):
+            return False
+        now, before = self.now(i, k), step.velocity[i][k]
+        if not is_along:
+            self.own[i][k] = Fraction(0)
+        self.pull[i][k] = self.own[i][k]
+        self.of[i][k] = self.pull[i][k] * (1 - step.now) / 2
+        self.since[i, k] = step.now
+        self.rubbed.discard((i, k))
+        step.change_alone(i, k, now + self.of[i][k])
+        return step.velocity[i][k] != before
+
+    def end(self, i: int) -> None:
+        """Let damping act on a body no more."""
+        for k in range(self.step.dim):
+            self.of[i][k] = self.pull[i][k] = self.own[i][k] = Fraction(0)
+
+    def weaken(self, i: int, k: int, part: Fraction) -> None:
+        """Let friction or `Stop` take all but a part from a kick."""
+        if part < 1 and self.of[i][k]:
+            self.of[i][k] *= part
+            self.pull[i][k] *= part
+            self.rubbed.add((i, k))
+
+    def give_back(self, i: int, k: int, change: Fraction) -> None:
+        """Undo `weaken` of this instant on a body that is about to change against its pull."""
+        is_rubbed = (i, k) in self.rubbed and self.since.get((i, k)) == self.step.now
+        if is_rubbed and change * self.own[i][k] < 0:
+            kick = self.own[i][k] * (1 - self.step.now) / 2
+            self.step.change_alone(i, k, self.step.velocity[i][k] + kick - self.of[i][k])
+            self.pull[i][k], self.of[i][k] = self.own[i][k], kick
+            self.rubbed.discard((i, k))
