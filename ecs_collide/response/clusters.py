@@ -315,6 +315,12 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
         return total / mass
 
+    def are_parted_by_kicks(self, root: cython.Py_ssize_t) -> cython.bint:
+        """Return whether kicks move members of a cluster apart, or away from its anchor."""
+        return self._kicks_differ(root) or (
+            self.nodes[root].anchor >= 0 and self._mean_kick(root) != 0.0
+        )
+
     def let_go(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a cluster the velocity that they have now, and each its own kick.
 

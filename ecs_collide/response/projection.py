@@ -117,7 +117,11 @@ class Projection:
         self.lets_go = False
         for n in range(self.clusters.n_live):
             root: cython.Py_ssize_t = self.clusters.live[n]
-            if self.clusters.parent[root] == root and self.graph.is_open(root):
+            if (
+                self.clusters.parent[root] == root
+                and self.graph.is_open(root)
+                and self.clusters.are_parted_by_kicks(root)
+            ):
                 self.clusters.let_go(root)
         self.settle_from(1, 1)
         self.n_settled = self.graph.n_links

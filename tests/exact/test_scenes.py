@@ -914,6 +914,23 @@ def steps_of(scene: Scene, turn: Turn) -> Iterator[ec.Space]:
         yield space
 
 
+@pytest.mark.slow_in_python
+def test_a_damped_body_far_away_changes_no_scene():
+    def results(scene, *parts):
+        far = [*unit(1000, 0, 0, 0, Filter(0, 0)), *parts]
+        for space in steps_of(scene._replace(bodies=(*scene.bodies, far)), Turn()):
+            esper.process(scene.dt)
+            speeds = [speed.xyz for _, speed in esper.get_component(Velocity)]
+            yield space.collision_array.tobytes(), space.positions().tobytes(), speeds
+
+    for name, each in SCENES.items():
+        found = []
+        for parts in ([], [Damping(1)]):
+            with another_world(f"{esper.current_world} {parts}"):
+                found.append([*results(each, *parts)])
+        assert found[0] == found[1], name
+
+
 def turned(parts: Parts, turn: Turn) -> Parts:
     """Return copies of the components of a body after a turn."""
     images = []
