@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -189,6 +190,10 @@ GROWING = {
 # Walls, lifts and pistons ----------------------------------------------------------------------
 
 CRUSHING = {
+    "a piston passes through both crates that it presses on one behind them": scene(
+        moves(-3, 0, 1, 4, 8, 0), unit(0, 1.5), unit(0, -1.5, -2), moves(3, 0, 1, 3, 0, 0, Slide()),
+        still(6, 0, 1, 5),
+    ),
     "a chain of crates between walls that close": scene(
         moves(-6, 0, 1, 5, 2, 0), moves(6, 0, 1, 5, -2, 0), *(unit(2 * n - 2, 0) for n in range(3)),
         dt=1.25,
@@ -465,6 +470,13 @@ SURFACES = {
         unit(-1, -1, 0, 0, Friction(1)), still(8, -1, 8, 1, Friction(1)),
         moves(-3, 4, 2, 1, 9, -8, Slide(), Dominance(1), Friction(1)), dt=0.5,
     ),
+    "stop takes what energy the hit has left": scene(
+        unit(0, 0, 1, 7), unit(2.5, 0, -1, 0, Stop())
+    ),
+    "two that stop at two walls have the energy beside the mean of both": scene(
+        moves(1.5, -1.125, 0.5, 1, 0, 8), moves(1.5, 0.875, 0.5, 1, 0, -1),
+        moves(0, 0, 0.5, 0.5, 4, 0, Stop(), Mass(2)), moves(0, 1, 0.5, 0.5, 4, 5, Stop()),
+    ),
     "a contact keeps its friction if its pair then meets at another side": scene(
         unit(13, 8, -16, 0, Mass(3), Friction(0.1)), unit(8, 3, 0, 16, Deflect(0.5), Mass(3)),
         still(6, 7, 1, 2), dt=0.5,
@@ -633,6 +645,11 @@ TOUCHING = {
 # Corners, and what is due at one instant -------------------------------------------------------
 
 AT_ONCE = {
+    "two balls bounce off a crate at once that another has joined before": scene(
+        unit(0, 0, 8, 0, Restitution(0, ec.CombineRule.MIN)),
+        moves(3, 0, 1, 3, 0, 0, Slide(), Restitution(0.5, ec.CombineRule.AVERAGE)),
+        unit(6, 1.5, 0, 0, Deflect()), unit(6, -1.5, 0, 0, Deflect(0.5)), dt=0.5,
+    ),
     "an outer corner that is hit exactly goes to one side": scene(
         unit(0, 0, 4, 4), still(4, 4, 1, 1)
     ),
@@ -915,17 +932,32 @@ def steps_of(scene: Scene, turn: Turn) -> Iterator[ec.Space]:
 
 
 @pytest.mark.slow_in_python
-def test_a_damped_body_far_away_changes_no_scene():
+@pytest.mark.parametrize(
+    "far",
+    [
+        lambda _, *parts: [unit(1000, 0, 0, 0, Filter(0, 0), *[Damping(1)] * (not parts))],
+        lambda dt, *parts: [
+            unit(1000 + 2 * n + dt / 1024 * (n > 0), 0, n == 0, n == 0, Stop(), *parts)
+            for n in range(3)
+        ],
+    ],
+    ids=["a damped body", "a row that is met first"],
+)
+def test_what_is_far_away_changes_no_scene(far, volume):
     def results(scene, *parts):
-        far = [*unit(1000, 0, 0, 0, Filter(0, 0)), *parts]
-        for space in steps_of(scene._replace(bodies=(*scene.bodies, far)), Turn()):
+        n_bodies = len(scene.bodies)
+        whole = scene._replace(bodies=(*scene.bodies, *far(scene.dt, *parts)))
+        for space in steps_of(whole, Turn()):
             esper.process(scene.dt)
-            speeds = [speed.xyz for _, speed in esper.get_component(Velocity)]
-            yield space.collision_array.tobytes(), space.positions().tobytes(), speeds
+            hits = space.collision_array
+            hits = hits[hits["second"] <= n_bodies].tobytes()
+            speeds = [speed.xyz for i, speed in esper.get_component(Velocity) if i <= n_bodies]
+            yield hits, space.positions()[:n_bodies].tolist(), speeds
 
-    for name, each in SCENES.items():
-        found = []
-        for parts in ([], [Damping(1)]):
+    n_scenes = volume(24, len(SCENES), least=24)
+    for name in random.Random(0).sample([*SCENES], n_scenes):
+        each, found = SCENES[name], []
+        for parts in ([], [Filter(0, 0)]):
             with another_world(f"{esper.current_world} {parts}"):
                 found.append([*results(each, *parts)])
         assert found[0] == found[1], name

@@ -1127,6 +1127,38 @@ def test_a_tower_of_new_carriers_on_a_new_lift_boards_in_any_order(order):
     assert {velocity(made[n]) for n in range(1, 4)} == {(0, 0)}
 
 
+@pytest.mark.parametrize("axis", [0, 2])
+def test_who_stands_on_two_belts_has_their_mean_along_each_axis(axis):
+    for side, speed in ((-1, 40.0), (1, -8.0)):  # a quarter of it stands on the second
+        at = [100.0 * side, -8.0, 0.0] if axis == 2 else [0.0, -8.0, 100.0 * side]
+        belt = [0.0, 0.0, 0.0]
+        belt[axis] = speed
+        box(at, (100, 8, 100), ec.Carry(belt))
+    at = (-4, 8, 0) if axis == 2 else (0, 8, -4)
+    crate = mover(at, (8, 8, 8), (0, 0, 0), ec.Slide())
+    space = ec.install(dim=3)
+    esper.process(1 / 64)
+
+    assert space.carried(crate)[axis] == 28.0
+
+
+def test_who_lands_has_no_memory_of_how_it_rode_before():
+    mover((0, -8), (50, 8), (0, 0), ec.Carry())
+    mover((200, -8), (50, 8), (30, 0), ec.Carry())
+    crate = mover((0, 8), (8, 8), (-20, 0), ec.Slide())
+    ec.install()
+    esper.process(1 / 64)
+    assert velocity(crate) == (-20, 0)
+
+    esper.component_for_entity(crate, ec.Position).set(200, 9)
+    esper.component_for_entity(crate, ec.Velocity).set(
+        10, -128
+    )  # as fast as one that walks at -20 on the lift
+    esper.process(1 / 64)
+
+    assert velocity(crate) == (0, 0)
+
+
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize(
     "more",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from functools import partial
 
 import esper
 import pytest
@@ -1007,6 +1008,39 @@ def test_crates_that_press_on_each_other_on_slopes_gain_no_energy_and_are_not_he
 
     assert n_pressing > 20
     assert n_held <= n_pressing / 1000
+
+
+def test_crates_press_on_each_other_on_slopes_alike_in_any_order_of_creation(world, volume):
+    def play(seed, order):
+        rng = random.Random(seed)
+        makers = [
+            lambda: ramp(centre=(20, 20), half=(20, 20)),
+            lambda: ramp(rise="left", centre=(-20, 10), half=(20, 10)),
+        ]
+        for k in range(6):
+            place = (rng.uniform(-9, 9), 10 + 6 * k)
+            half = (rng.choice([1, 2.5]), rng.choice([1, 2]))
+            parts = ec.Slide(), ec.Mass(rng.choice([1, 2, 5])), ec.Friction(rng.choice([0, 0.5]))
+            makers.append(partial(mover, place, half, (0, -20), *parts))
+        with another_world(f"{world}, {seed}, {order}"):
+            made = {n: makers[n]() for n in range(len(makers))[::order]}
+            ec.install(ec.Space(sleep=False, gravity=(0, -100)))
+            for _ in range(60):
+                esper.process(DT)
+            return [position(made[n]) for n in range(len(makers))]
+
+    for seed in range(volume(6, 40, least=2)):
+        assert play(seed, 1) == play(seed, -1), f"seed {seed}"
+
+
+def test_each_of_many_crates_slides_down_its_slope():
+    ramp(centre=(1000, 1000), half=(1000, 1000))
+    crates = [mover((16 * n + 1, 16 * n + 3), (1, 1), (0, 0), ec.Slide()) for n in range(100)]
+    ec.install(ec.Space(gravity=(0, -100)))
+    for _ in range(4):
+        esper.process(DT)
+
+    assert {velocity(crate) for crate in crates} == {velocity(crates[0])}
 
 
 def test_crates_on_slopes_far_apart_cost_as_much_each_however_many_there_are(implementation):
