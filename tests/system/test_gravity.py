@@ -96,11 +96,11 @@ def test_damping_goes_on_along_a_slope(rate, world, implementation):
 
 
 @pytest.mark.parametrize("response", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.5)], ids=repr)
-@pytest.mark.parametrize("normal", [(-1, 1), (1, 1), (0, 1)], ids=str)
-def test_damping_adds_nothing_to_a_landing(normal, response, world, implementation):
+@pytest.mark.parametrize("normal", [(-1, 1), (1, 1)], ids=str)
+def test_damping_adds_nothing_to_a_landing_on_a_slope(normal, response, world, implementation):
     ec.install()
-    slope = [ec.Slope("left" if normal[0] > 0 else "right")] if normal[0] else []
-    box((0.0, 0.0), (50.0, 50.0), ec.Friction(0.2), *slope)
+    slope = ec.Slope("left" if normal[0] > 0 else "right")
+    box((0.0, 0.0), (50.0, 50.0), ec.Friction(0.2), slope)
     start = 90.0 * normal[0], 90.0 * normal[1]
     body = mover(start, (1.0, 1.0), (-10.0 * start[0], -10.0 * start[1]), response, ec.Damping(9.0))
     away, most = [], 0.0
