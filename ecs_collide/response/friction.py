@@ -31,6 +31,9 @@ from ecs_collide.response.momentum_balance import NOBODY, MomentumBalance
 
 KEPT_ROUNDING = 2.0**-50
 RUB_LIMIT = 16  # rounds, after which a pile may still slide in itself
+# A slide of which a contact could stop so many times as much is ended, so that a pile comes to rest:
+# a body gets the velocity of one that bears more, or of its part that does.
+STUCK = 2.0**40
 
 
 @cython.inline
@@ -50,12 +53,14 @@ class Rubbed:
     n_parts: cython.int
     load: cython.double
     # of this round: how many parts have rubbed, the mean of their changes of velocity by shares, the
-    # least and the greatest of their velocities, and by how much the part of the kick that stays
-    # changes in the mean, and the greatest such part
+    # least and the greatest of their velocities, the largest share and the velocity of that part, and
+    # by how much the part of the kick that stays changes in the mean, and the greatest such part
     n_rubbed: cython.int
     change: cython.double
     least: cython.double
     greatest: cython.double
+    largest: cython.double
+    leading: cython.double
     kept: cython.double
     most_kept: cython.double
 
@@ -255,7 +260,7 @@ class CoulombFriction:
     def _begin_round(self, at: cython.Py_ssize_t) -> cython.void:
         """Forget what the parts of a body have done."""
         self.rubbed[at].n_rubbed = 0
-        self.rubbed[at].change = self.rubbed[at].most_kept = 0.0
+        self.rubbed[at].change = self.rubbed[at].largest = self.rubbed[at].most_kept = 0.0
         self.rubbed[at].kept = 1.0
         self.rubbed[at].least = INF
         self.rubbed[at].greatest = -INF
@@ -471,16 +476,30 @@ class CoulombFriction:
             else:
                 self.kept = 1.0
                 self.clusters.let_rise(i, axis, change)
-                change *= self.inverse_mass[n] / both
-                velocity = self.clusters.final_velocity(i, axis) + change
+                velocity = self.clusters.final_velocity(i, axis)
+                if part < STUCK:
+                    velocity += change * (self.inverse_mass[n] / both)
+                elif self._follows(n, velocity, velocity + change):
+                    velocity += change
             at: cython.Py_ssize_t = self._place(i, axis)
             r: cython.pointer[Rubbed] = self.rubbed
             r[at].n_rubbed += 1
             r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
+            if self.share[n] > r[at].largest or (
+                self.share[n] == r[at].largest and abs(velocity) < abs(r[at].leading)
+            ):
+                r[at].largest = self.share[n]
+                r[at].leading = velocity
             r[at].least = min(r[at].least, velocity)
             r[at].greatest = max(r[at].greatest, velocity)
             r[at].kept += self.share[n] * (self.kept - 1.0)
             r[at].most_kept = max(r[at].most_kept, self.kept)
+
+    def _follows(self, n: cython.int, velocity: cython.double, other: cython.double) -> cython.bint:
+        """Return whether a body takes the velocity of the other one, which bears more than it."""
+        if self.share[n] != self.share[1 - n]:
+            return self.share[n] > self.share[1 - n]
+        return abs(other) < abs(velocity)
 
     def _join_parts(self, at: cython.Py_ssize_t) -> cython.void:
         """Give a body the mean velocity of its parts on an axis."""
@@ -489,8 +508,8 @@ class CoulombFriction:
         axis: cython.int = r[at].axis
         all_rubbed: cython.bint = r[at].n_rubbed == r[at].n_parts
 
-        if all_rubbed and r[at].least == r[at].greatest:
-            self.clusters.change_along(i, axis, r[at].least)
+        if all_rubbed and r[at].greatest - r[at].least <= r[at].load / self.bodies.mass[i] / STUCK:
+            self.clusters.change_along(i, axis, r[at].leading)
         else:
             self.clusters.change_along(
                 i, axis, self.clusters.final_velocity(i, axis) + r[at].change

@@ -308,6 +308,23 @@ def test_a_pile_brakes_as_one(n, dim, sign, order):
     assert max(speeds) - min(speeds) < 2  # it shears by a few percent
 
 
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("speed", [0, 40, -0.3])
+def test_a_pile_gets_the_very_velocity_of_its_floor(n, speed):
+    floor = box((0, -8), (4000, 8), ec.Friction(0.5))
+    if speed:
+        esper.add_component(floor, ec.Velocity(speed, 0))
+    pile = [
+        mover((0, 8 + 16 * row), (8, 8), (60, 0), ec.Slide(), ec.Friction(0.5)) for row in range(n)
+    ]
+    space = ec.install(gravity=(0, -200))
+    for _ in range(120):
+        esper.process(1 / 60)
+
+    assert [velocity(crate) for crate in pile] == [(speed, 0)] * n
+    assert space.stats.asleep == (0 if speed else n)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("order", [1, -1])
