@@ -13,6 +13,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import BOTH, RUBS, MetContacts
+from ecs_collide.response.met_loads import MetLoads
 from ecs_collide.response.solver import Solver
 from ecs_collide.response.tangential import TangentialResponse
 
@@ -27,6 +28,7 @@ class AlongSurfaces:
     impact: ImpactState
     met: MetContacts
     tangential: TangentialResponse
+    loads: MetLoads
     friction: CoulombFriction
 
     def __init__(self, solver: Solver, carriers: Carriers):
@@ -36,12 +38,14 @@ class AlongSurfaces:
         self.impact = solver.impact
         self.met = solver.met
         self.tangential = solver.tangential
+        self.loads = solver.loads
         self.friction = solver.friction
 
     def clear(self) -> cython.void:
         """Forget the contacts, of an instant or of a step that was interrupted."""
         self.met.clear()
         self.tangential.clear()
+        self.loads.clear()
         self.friction.clear()
 
     @cython.inline
@@ -97,9 +101,9 @@ class AlongSurfaces:
             if self.met.contacts[c].turns and self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.note_surfaces()
-        self.friction.keep_momenta()
+        self.loads.keep_momenta()
         self.tangential.apply()
-        self.friction.note_anew()
+        self.loads.note_anew()
 
     def _rub_and_land(self) -> cython.void:
         """Let the contacts rub, then the riders land."""
@@ -108,8 +112,9 @@ class AlongSurfaces:
             if self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.catch_up()
-        self.friction.keep_momenta()
+        self.loads.keep_momenta()
         if self.bodies.rare.any_friction:
+            self.loads.find()
             self.friction.apply()
         for c in range(self.met.n_rubbed, self.met.n):
             if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:
@@ -124,4 +129,4 @@ class AlongSurfaces:
                     self.met.take(c)
                     self.carriers.land()
         self.met.end_rubbing()
-        self.friction.note_anew()
+        self.loads.note_anew()

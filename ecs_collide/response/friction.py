@@ -1,9 +1,8 @@
 """Coulomb friction of the contacts that are met in one instant, after their normal parts.
 
 The momentum of friction is at most the coefficient times the momentum with which a contact presses,
-the *load* of the contact (`response/momentum_balance.py`): a crate at the bottom of a pile bears the
-momenta of all above.  If friction is enough to end the sliding, the faces, which may be conveyor
-belts, get one velocity.
+the *load* of the contact (`response/met_loads.py`).  If that is enough to end the sliding, the faces,
+which may be conveyor belts, get one velocity.
 
 The contacts rub together, once no normal part is due any more.  A body that rubs on several others
 is split into parts, by the momentum that each contact may take.  Each part gets a velocity of its
@@ -22,12 +21,10 @@ from ecs_collide._kernel.constants import INF
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import MetContacts
-from ecs_collide.response.momentum_balance import NOBODY, MomentumBalance
 
 KEPT_ROUNDING = 2.0**-50
 RUB_LIMIT = 16  # rounds, after which a pile may still slide in itself
@@ -39,19 +36,12 @@ STUCK = 2.0**40
 @cython.inline
 @struct
 class Rubbed:
-    """A body on an axis: what presses it there, or rubs it."""
+    """A body that rubs on others on an axis."""
 
     row: cython.int
     axis: cython.int
-    is_pressed: cython.schar  # whether a normal part has changed it in this instant
-    # what the normal parts have passed on to it before the contacts have last acted along surfaces
-    momentum: cython.double
-    before: cython.double  # its velocity then, or at the begin of the instant
-    kick: cython.double  # the kick then; see `motion/gravity.py`
-    number: cython.int  # its number in the balance
-    # its parts, one for each contact that rubs it, and the sum of what these may take
-    n_parts: cython.int
-    load: cython.double
+    n_parts: cython.int  # one for each contact that rubs it
+    budget: cython.double  # the sum of what these may take
     # of this round: how many parts have rubbed, the mean of their changes of velocity by shares, the
     # least and the greatest of their velocities, the largest share and the velocity of that part, and
     # by how much the part of the kick that stays changes in the mean, and the greatest such part
@@ -79,7 +69,6 @@ class CoulombFriction:
     rubbed: cython.pointer[Rubbed]  # from 1
     memory: StructMemory
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
-    balance: MomentumBalance
     # (2,): of the parts of the two bodies on an axis; 0 for one that friction cannot change there
     inverse_mass: cython.double[2]
     share: cython.double[2]
@@ -95,155 +84,36 @@ class CoulombFriction:
         self.met = met
         self.place_of = zeros(INT, 1, self.bodies.dim)
         self.memory = StructMemory()
-        self.balance = MomentumBalance()
-        self._grow_rubbed(16)
+        self._grow(16)
 
-    def _grow_rubbed(self, room: cython.Py_ssize_t) -> cython.void:
+    def _grow(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more bodies on an axis."""
         self.rubbed = cython.cast(
             cython.pointer(Rubbed), self.memory.grow(cython.sizeof(Rubbed), room)
         )
 
-    # -- while the normal parts are resolved --
-
     def clear(self) -> cython.void:
         """Forget the bodies, of an instant or of a step that was interrupted."""
-        for n in range(1, self.n_rubbed + 1):
-            self.place_of[self.rubbed[n].row, self.rubbed[n].axis] = 0
+        for at in range(1, self.n_rubbed + 1):
+            self.place_of[self.rubbed[at].row, self.rubbed[at].axis] = 0
         self.n_rubbed = 0
-
-    def note_velocities(self) -> cython.void:
-        """Store the velocities along the normal before the first resolution of the instant."""
-        m: ImpactState = self.impact
-
-        for n in range(2):
-            if m.is_dynamic[n]:
-                at: cython.Py_ssize_t = self._place(m.rows[n], m.axis)
-                if not at:
-                    at = self._make(m.rows[n], m.axis)
-                    self.rubbed[at].before = m.before[n][m.axis]
-                    self.rubbed[at].kick = m.kick[n]
-                self.rubbed[at].is_pressed = True
-
-    def note_support(self, n: cython.int) -> cython.void:
-        """Note that body n of the impact bears the other one on a wall, so it does not change."""
-        at: cython.Py_ssize_t = self._place(self.impact.rows[n], self.impact.axis)
-
-        if at:
-            self.rubbed[at].is_pressed = False
-
-    def _place(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the place of a body on an axis, or 0."""
-        return self.place_of[i, k] if i < self.place_of.shape[0] else 0
-
-    def _make(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the place of a body on an axis, which is made if there is none."""
-        at: cython.Py_ssize_t = self._place(i, k)
-
-        if at:
-            return at
-        if i >= self.place_of.shape[0]:
-            self.place_of = grown(self.place_of, self.bodies.capacity)
-        at = self.n_rubbed + 1
-        if at >= self.memory.room:
-            self._grow_rubbed(2 * at)
-        self.n_rubbed = at
-        self.place_of[i, k] = at
-        self.rubbed[at].row = i
-        self.rubbed[at].axis = k
-        self.rubbed[at].is_pressed = False
-        self.rubbed[at].n_parts = 0
-        self.rubbed[at].momentum = 0.0
-        self._note_velocity(at)
-        return at
-
-    def _note_velocity(self, at: cython.Py_ssize_t) -> cython.void:
-        """Store the velocity of a body on an axis, from which what presses it counts."""
-        i: cython.Py_ssize_t = self.rubbed[at].row
-        k: cython.int = self.rubbed[at].axis
-
-        self.rubbed[at].before = self.clusters.velocity_after(i, k)
-        self.rubbed[at].kick = self.clusters.kick_of(i, k)
-
-    # -- what presses --
-
-    def keep_momenta(self) -> cython.void:
-        """Add up what the normal parts have passed on, before the contacts act along surfaces."""
-        for at in range(1, self.n_rubbed + 1):
-            if self.rubbed[at].is_pressed:
-                self.rubbed[at].momentum += self._momentum_of(at)
-
-    def note_anew(self) -> cython.void:
-        """Let what presses count from now on, after the contacts have acted along surfaces."""
-        for at in range(1, self.n_rubbed + 1):
-            self._note_velocity(at)
-
-    def _momentum_of(self, at: cython.Py_ssize_t) -> cython.double:
-        """Return the momentum that normal parts have passed on to a body since it was noted.
-
-        Friction by it is damped to the end of the step like the velocity that it changes.
-        """
-        g: Gravity = self.clusters.gravity
-        i: cython.Py_ssize_t = self.rubbed[at].row
-        k: cython.int = self.rubbed[at].axis
-        change: cython.double = self.clusters.velocity_after(i, k) - self.rubbed[at].before
-
-        g.find_rest_of_damping(i, self.step.now)
-        change *= g.decay
-        # What gravity would add to the end of the step, if the instant has ended that, for the first
-        # time in the step.
-        if self.clusters.kick_of(i, k) == 0.0 and not g.is_weighed(i, k):
-            change -= 2.0 * self.rubbed[at].kick * g.mean
-        return self.bodies.mass[i] * change
-
-    def _find_budgets(self) -> cython.void:
-        """Find the momentum that each contact may pass on."""
-        m: ImpactState = self.impact
-        low: cython.Py_ssize_t
-        high: cython.Py_ssize_t
-
-        self.balance.clear()
-        for at in range(1, self.n_rubbed + 1):
-            self.rubbed[at].number = NOBODY
-            if self.rubbed[at].is_pressed:
-                self.rubbed[at].number = self.balance.add_body(self.rubbed[at].momentum)
-        for c in range(self.met.n):
-            self.met.take(c)
-            if c >= self.met.n_rubbed:
-                self.met.find_width(c)
-            high = self._number(0)
-            low = self._number(1)
-            if m.sign < 0:
-                low, high = high, low
-            self.balance.add(low, high, self.met.contacts[c].width)
-        self.balance.solve()
-        for c in range(self.met.n_rubbed, self.met.n):
-            load: cython.double = self.balance.contacts[c].impulse
-            self.met.contacts[c].budget = self.met.contacts[c].friction * load
-            self.met.contacts[c].left = self.met.contacts[c].budget
-
-    def _number(self, n: cython.int) -> cython.Py_ssize_t:
-        """Return the number of a body of the contact in the balance."""
-        at: cython.Py_ssize_t = self._place(self.impact.rows[n], self.impact.axis)
-
-        return self.rubbed[at].number if at and self.impact.is_dynamic[n] else NOBODY
 
     # -- rub --
 
     def apply(self) -> cython.void:
-        """Apply the friction of the contacts that have not rubbed yet."""
-        self._find_budgets()
+        """Apply the friction of the contacts that have not rubbed yet, after `MetLoads.find`."""
         for c in range(self.met.n_rubbed, self.met.n):
+            self.met.contacts[c].budget = self.met.contacts[c].friction * self.met.contacts[c].load
+            self.met.contacts[c].left = self.met.contacts[c].budget
             if self.met.contacts[c].budget > 0.0:
-                self._add_load(c)
+                self._add_budget(c)
         for _ in range(RUB_LIMIT):
             if not self._rub_all():
                 break
-        for at in range(1, self.n_rubbed + 1):
-            self.rubbed[at].n_parts = 0
+        self.clear()
 
-    def _add_load(self, c: cython.Py_ssize_t) -> cython.void:
-        """Add what a contact may take to the load of its bodies."""
+    def _add_budget(self, c: cython.Py_ssize_t) -> cython.void:
+        """Add what a contact may take to that of its bodies."""
         m: ImpactState = self.impact
 
         self.met.take(c)
@@ -251,11 +121,27 @@ class CoulombFriction:
             for n in range(2):
                 if axis != m.axis and self._moves(c, n, axis):
                     at: cython.Py_ssize_t = self._make(m.rows[n], axis)
-                    if self.rubbed[at].n_parts == 0:
-                        self.rubbed[at].load = 0.0
-                        self._begin_round(at)
                     self.rubbed[at].n_parts += 1
-                    self.rubbed[at].load += self.met.contacts[c].budget
+                    self.rubbed[at].budget += self.met.contacts[c].budget
+
+    def _make(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the place of a body on an axis, which is made if there is none."""
+        if i >= self.place_of.shape[0]:
+            self.place_of = grown(self.place_of, self.bodies.capacity)
+        at: cython.Py_ssize_t = self.place_of[i, k]
+        if at:
+            return at
+        at = self.n_rubbed + 1
+        if at >= self.memory.room:
+            self._grow(2 * at)
+        self.n_rubbed = at
+        self.place_of[i, k] = at
+        self.rubbed[at].row = i
+        self.rubbed[at].axis = k
+        self.rubbed[at].n_parts = 0
+        self.rubbed[at].budget = 0.0
+        self._begin_round(at)
+        return at
 
     def _begin_round(self, at: cython.Py_ssize_t) -> cython.void:
         """Forget what the parts of a body have done."""
@@ -273,7 +159,7 @@ class CoulombFriction:
             if self.met.contacts[c].left > 0.0:
                 goes_on |= self._rub_contact(c)
         for at in range(1, self.n_rubbed + 1):
-            if self.rubbed[at].n_parts and self.rubbed[at].n_rubbed:
+            if self.rubbed[at].n_rubbed:
                 self._join_parts(at)
                 self._begin_round(at)
         return goes_on
@@ -338,10 +224,10 @@ class CoulombFriction:
             self.inverse_mass[n] = 0.0
             if not self._moves(c, n, axis):
                 continue
-            at: cython.Py_ssize_t = self._place(m.rows[n], axis)
+            at: cython.Py_ssize_t = self.place_of[m.rows[n], axis]
             self.share[n] = 1.0
             if self.rubbed[at].n_parts > 1:
-                self.share[n] = self.met.contacts[c].budget / self.rubbed[at].load
+                self.share[n] = self.met.contacts[c].budget / self.rubbed[at].budget
                 shared = True
             if self.share[n] > 0.0:
                 self.inverse_mass[n] = 1.0 / self.bodies.mass[m.rows[n]] / self.share[n]
@@ -481,7 +367,7 @@ class CoulombFriction:
                     velocity += change * (self.inverse_mass[n] / both)
                 elif self._follows(n, velocity, velocity + change):
                     velocity += change
-            at: cython.Py_ssize_t = self._place(i, axis)
+            at: cython.Py_ssize_t = self.place_of[i, axis]
             r: cython.pointer[Rubbed] = self.rubbed
             r[at].n_rubbed += 1
             r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
@@ -508,7 +394,10 @@ class CoulombFriction:
         axis: cython.int = r[at].axis
         all_rubbed: cython.bint = r[at].n_rubbed == r[at].n_parts
 
-        if all_rubbed and r[at].greatest - r[at].least <= r[at].load / self.bodies.mass[i] / STUCK:
+        if (
+            all_rubbed
+            and r[at].greatest - r[at].least <= r[at].budget / self.bodies.mass[i] / STUCK
+        ):
             self.clusters.change_along(i, axis, r[at].leading)
         else:
             self.clusters.change_along(

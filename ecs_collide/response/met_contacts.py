@@ -41,6 +41,7 @@ class MetContact:
     friction: cython.double  # 0 or less if it does not rub
     width: cython.double  # see `find_width`
     stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
+    load: cython.double  # the momentum that its normal part passes on; see `MetLoads`
     budget: cython.double  # the momentum that friction may pass on, and what is left of it
     left: cython.double
 

@@ -37,6 +37,7 @@ from ecs_collide.response.exchange import Exchange
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import MetContacts
+from ecs_collide.response.met_loads import MetLoads
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.supports import Supports
 from ecs_collide.response.tangential import TangentialResponse
@@ -58,6 +59,7 @@ class Solver:
     exchange: Exchange
     met: Public[MetContacts]
     tangential: Public[TangentialResponse]
+    loads: Public[MetLoads]
     friction: Public[CoulombFriction]
     supports: Public[Supports]
     # whether each body joins clusters, even if its dominance keeps the impact from changing it
@@ -89,6 +91,7 @@ class Solver:
         self.exchange = Exchange(self.impact)
         self.met = MetContacts(step, self.impact)
         self.tangential = TangentialResponse(step, self.impact, self.met)
+        self.loads = MetLoads(step, self.impact, self.met)
         self.friction = CoulombFriction(step, self.impact, self.met)
         self.supports = Supports(step, self.clusters)
         self.solid_first = self.solid_second = -1
@@ -264,7 +267,7 @@ class Solver:
         press: cython.double = self.impact.note_velocities()
 
         if self.bodies.rare.any_friction:
-            self.friction.note_velocities()
+            self.loads.note_velocities()
         if self.bodies.controls.any_turn:
             self.tangential.note(restitution)
         return press
@@ -280,11 +283,11 @@ class Solver:
         if first >= 0 and second < 0:
             self.first_wall = first
             self.first_joins = False
-            self.friction.note_support(0)
+            self.loads.note_borne(0)
         elif second >= 0 and first < 0:
             self.second_wall = second
             self.second_joins = False
-            self.friction.note_support(1)
+            self.loads.note_borne(1)
 
     def _share_weight(self, n: cython.int) -> cython.void:
         """Give a body that is pressed against a wall its part of the weight that presses it.
