@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -23,6 +24,7 @@ class AlongSurfaces:
     """The turns, the friction and the landings of an instant."""
 
     bodies: Bodies
+    gravity: Gravity
     clusters: Clusters
     carriers: Carriers
     impact: ImpactState
@@ -33,6 +35,7 @@ class AlongSurfaces:
 
     def __init__(self, solver: Solver, carriers: Carriers):
         self.bodies = solver.bodies
+        self.gravity = solver.clusters.gravity
         self.clusters = solver.clusters
         self.carriers = carriers
         self.impact = solver.impact
@@ -58,9 +61,10 @@ class AlongSurfaces:
     def wait(self, p: cython.Py_ssize_t, is_whole: cython.bint, leans: cython.bint) -> cython.int:
         """Let the contact of the impact of pair `p` wait for its turn; return for what it waits.
 
-        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other do not
-        turn: `Stop` and `Push` are for hits.  The result is that of `MetContacts.add`; with 0 a
-        rider lands at once.
+        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other turn
+        only if a weight presses them: `Stop` and `Push` are for hits.  No velocity decides this, as
+        it differs with the order of the resolutions.  The result is that of `MetContacts.add`; with
+        0 a rider lands at once.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
@@ -71,7 +75,7 @@ class AlongSurfaces:
         turns: cython.bint = (
             is_whole
             and (m.turns(0) or m.turns(1))
-            and not (leans and m.is_dynamic[0] and m.is_dynamic[1])
+            and not (leans and m.is_dynamic[0] and m.is_dynamic[1] and not self._is_pressed())
         )
         waits: cython.int = 0
 
@@ -82,6 +86,16 @@ class AlongSurfaces:
             if waits == 0:
                 self.carriers.land()
         return waits
+
+    def _is_pressed(self) -> cython.bint:
+        """Return whether gravity or an acceleration presses a body of the impact on the other."""
+        g: Gravity = self.gravity
+        m: ImpactState = self.impact
+
+        return g.is_on and (
+            m.sign * g.own_pull(m.rows[0], m.axis) < 0.0
+            or m.sign * g.own_pull(m.rows[1], m.axis) > 0.0
+        )
 
     @cython.inline
     def apply(self) -> cython.bint:

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, velocity
+from tests.scenes import box, of, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -232,6 +232,28 @@ def test_who_lies_on_a_crate_by_its_weight_is_stopped_by_it_in_each_step():
 
     for _ in range(3):
         assert push(upper, 48.0, 0.0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_who_is_below_two_takes_the_same_velocity_whichever_of_them_is_met_first(side):
+    #        +-------+
+    #        |  <-   |
+    #    +---+---++--+----+
+    #  <---Stop  ||       |     the upper crate lies on both lower ones
+    #   =+=======++=======+==
+    ec.install(gravity=(0, -512))
+    box((0, -8), (40, 8))
+    stops = box((-4.5 * side, 4), (4, 4), ec.Velocity(0, 0), ec.Stop())
+    box((4.5 * side, 4), (4, 4), ec.Velocity(0, 0), ec.Slide())
+    upper = box((0, 12), (4, 4), ec.Velocity(0, 0), ec.Slide())
+    rest(3)
+
+    of(stops, ec.Velocity).x = -48.0 * side
+    of(upper, ec.Velocity).x = -16.0 * side
+    esper.process(DT)
+
+    width = 3.5  # of the contact with the upper crate; that with the floor is 8 wide
+    assert velocity(stops)[0] == pytest.approx(-16.0 * side * width / (width + 8))
 
 
 def test_a_stop_that_the_game_asks_for_is_one():

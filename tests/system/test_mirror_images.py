@@ -198,6 +198,64 @@ def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, v
     assert len(differ) <= n_worlds // (50 if name == "stops that rub" else 500), differ
 
 
+def pile_of(seed, dim, responses):
+    """Return the crates of a random pile of two or three layers, which lie on the floor at once."""
+    draw = random.Random(f"pile {seed}")
+    boxes = []
+    for layer in range(draw.randint(2, 3)):
+        left = draw.uniform(-4, 4)
+        for _ in range(draw.randint(1, 4 - layer)):
+            place = left, 4 + 8 * layer, draw.uniform(-4, 4)
+            hit = draw.choice([0, draw.uniform(-64, 64)]), 0, draw.choice([0, 16])
+            parts = responses[draw.choice(sorted(responses))](draw), ec.Mass(draw.choice([1, 2, 4]))
+            boxes.append((place[:dim], hit[:dim], parts))
+            left += 8 + draw.choice([0, draw.uniform(0, 3)])
+    return boxes
+
+
+def play_pile(boxes, dim, mirror, order=1):
+    """Return the velocities after each step, mirrored back; the crates are hit in the fifth."""
+
+    def seen(vector):
+        return tuple(x * side for x, side in zip(vector, mirror, strict=True))
+
+    esper.create_entity(ec.Position(*seen((0, -8, 0)[:dim])), ec.Extents(*(650, 8, 650)[:dim]))
+    velocities = {}
+    for n in range(len(boxes))[::order]:
+        place, _, parts = boxes[n]
+        velocities[n] = ec.Velocity(*[0] * dim)
+        crate = [copy.copy(part) for part in parts]
+        esper.create_entity(
+            ec.Position(*seen(place)), ec.Extents(*[4] * dim), velocities[n], *crate
+        )
+    ec.install(dim=dim, gravity=seen((0, -400, 0)[:dim]))
+    found = []
+    for step in range(12):
+        if step == 4:
+            for n, velocity in velocities.items():
+                velocity.set(*seen(boxes[n][1]))
+        esper.process(1 / 64)
+        found.append([seen((v.x, v.y, v.z)[:dim]) for _, v in sorted(velocities.items())])
+    return found
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_pile_that_is_hit_goes_on_as_its_mirror_images(dim, volume):
+    responses = {name: make for name, make in CRATES.items() if name in ("Slide", "Stop")}
+    for seed in range(volume(20, 200, 2000)):
+        boxes = pile_of(seed, dim, responses)
+        plain = (1,) * dim
+        with another_world("mirror"):
+            found = play_pile(boxes, dim, plain)
+        mirrors = [(tuple(-1 if k == axis else 1 for k in range(dim)), 1) for axis in range(dim)]
+        for mirror, order in [*mirrors, (plain, -1)]:
+            with another_world("mirror"):
+                other = play_pile(boxes, dim, mirror, order)
+            for step, (one, two) in enumerate(zip(found, other, strict=True)):
+                for speed, image in zip(one, two, strict=True):
+                    assert speed == pytest.approx(image, abs=1e-6), (seed, mirror, order, step)
+
+
 @pytest.mark.parametrize("dx", [4, 9])
 def test_a_ball_that_hits_a_crate_as_it_lands_on_a_belt_finds_the_velocity_of_the_crate(dx):
     #       +----+
