@@ -601,9 +601,11 @@ class Carriers:
 
         A rider comes after its carrier.
         """
-        i: cython.Py_ssize_t = self.impact.rows[0]
-        j: cython.Py_ssize_t = self.impact.rows[1]
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
 
+        m.carried = 0.0
         if self.rode.n == 0:
             return
         if self._carrier_of(i) == j:
@@ -612,6 +614,9 @@ class Carriers:
         else:
             self._catch_up(i, j)
             self._catch_up(j, i)
+        m.carried = _nearest_to_zero(
+            self._along_with(i, m.axis, True), self._along_with(j, m.axis, True)
+        )
 
     def _catch_up(self, i: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Find the own velocity of a body that meets another; let it follow its carrier.
@@ -622,7 +627,9 @@ class Carriers:
 
         if j >= 0:
             self.settle(j)
-            self._note_partner(i, self.impact.axis, self._along_with(other, self.impact.axis))
+            self._note_partner(
+                i, self.impact.axis, self._along_with(other, self.impact.axis, False)
+            )
         self.settle(i)
         if self._must_follow(i):
             self.lead(i)
@@ -680,22 +687,22 @@ class Carriers:
             j: cython.Py_ssize_t = m.rows[1 - n]
             is_carrier: cython.bint = self._may_ride(n)
             for k in range(self.bodies.dim if self._carrier_of(i) >= 0 else 0):
-                along: cython.double = self._along_with(j, k)
+                along: cython.double = self._along_with(j, k, False)
                 if is_carrier:
                     along = self._find_velocity(self.rode, i, j, m.side_of(1 - n), k)
                 if k != m.axis:
                     self._note_partner(i, k, along)
 
-    def _along_with(self, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+    def _along_with(self, j: cython.Py_ssize_t, k: cython.int, now: cython.bint) -> cython.double:
         """Return how much of its velocity a body has from its carrier; all of it if it is not dynamic.
 
-        The turns of this instant do not count.
+        The turns of this instant only count `now`: what stops one rider is a wall to the next one.
         """
         if not self.bodies.dynamic[j]:
             return self.bodies.velocity_met(j, k)
         if not self.rides(j) or self.bodies.on_hold[j]:
             return 0.0
-        is_turned: cython.bint = self.first_in[j] == self.clusters.instant
+        is_turned: cython.bint = not now and self.first_in[j] == self.clusters.instant
         return self.rode.carrier_velocity[j, k] - (
             self.first_blocked[j, k] if is_turned else self.blocked[j, k]
         )
@@ -706,7 +713,7 @@ class Carriers:
         along: cython.double = 0.0
 
         if anchor >= 0:
-            self._note_partner(i, k, self._along_with(anchor, k))
+            self._note_partner(i, k, self._along_with(anchor, k, False))
         if self.others_in[i, k] == self.clusters.instant:
             along = self.others[i, k]
         return min(max(c - along, min(c, 0.0)), max(c, 0.0))

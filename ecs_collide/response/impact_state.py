@@ -30,6 +30,8 @@ class ImpactState:
     before: cython.double[2, 3]  # (2, 3): on `axis`, the velocities before the resolution
     # (2,): the kicks on `axis` before the resolution; see `motion/gravity.py`
     kick: cython.double[2]
+    # the velocity on `axis` that both bodies have from their carriers, of two the one nearest to 0
+    carried: cython.double
     # the momentum that the normal part of the resolution passes from one body to the other
     impulse: cython.double
 

@@ -896,6 +896,7 @@ class ImpactLoop:
         m.take(p)
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
+        self.carriers.catch_up()
         gives_way: cython.bint = self.solver.weigh()
         if self.pairs.impact[p].resolved_at == self.step.now:
             self.pairs.impact[p].repeats += 1
@@ -904,7 +905,6 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        self.carriers.catch_up()
         leans: cython.bint = not self.is_chosen and self.contacts.leans(p)
         if not (
             inelastic

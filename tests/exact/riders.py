@@ -299,6 +299,11 @@ class Riders:
         is_turned = ride.first is not None and ride.first[3] == self.step.n_instants
         return ride.carried[k] - (ride.first[1] if is_turned else ride.blocked)[k]
 
+    def common(self, pair: tuple[int, int], k: int) -> Fraction:
+        """Return what both bodies of a pair have now of what carries them."""
+        rides = [self.rides.get(n) if n not in self.step.saved else None for n in pair]
+        return nearest(*(r.carried[k] - r.blocked[k] if r else Fraction(0) for r in rides))
+
     def _lack(self, i: int, k: int, c: Fraction) -> Fraction:
         """Return what those that have turned a rider lack of its carrier's velocity."""
         along = list(self.others.get((i, k), [Fraction(0)]))

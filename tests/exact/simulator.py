@@ -1183,13 +1183,15 @@ class Simulator:
     def _block(self, pair: tuple[int, int], k: int) -> set[int]:
         """Return the faster of two bodies that block, or both if a wall drives it.
 
-        If they run into each other, both stop.
+        If they run into each other, both stop.  All this is seen from what carries both.
         """
-        slow, fast = sorted(pair, key=lambda n: abs(self.final(n, k)))
+        carried = self.riders.common(pair, k)
+        own = {n: self.final(n, k) - carried for n in pair}
+        slow, fast = sorted(pair, key=lambda n: abs(own[n]))
         if self._has_wall(fast, k):
             return set(pair)
-        if self.final(slow, k) * self.final(fast, k) < 0 and not self._has_wall(slow, k):
-            self.blocked = dict.fromkeys(pair, Fraction(0))
+        if own[slow] * own[fast] < 0 and not self._has_wall(slow, k):
+            self.blocked = dict.fromkeys(pair, carried)
             return set(pair)
         self.blocked = {fast: self.final(slow, k)}
         return {fast}
@@ -1242,6 +1244,7 @@ class Simulator:
         if frozenset(pair) in self.lost:
             self.crushed.add(pair)
             return CRUSHED
+        self.riders.catch_up(pair, k)
         self.yielding = self.weigh(pair, k)
         self.impulse = Fraction(0)
         if not self.yielding:
@@ -1266,7 +1269,6 @@ class Simulator:
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
 
-        self.riders.catch_up(pair, k)
         for n in self.yielding:
             self.unpressed.setdefault((n, k), self.final(n, k))
         self._note_push(k, restitution)

@@ -115,6 +115,43 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
 
 
 @pytest.mark.slow_in_python
+def test_every_step_of_people_who_block_on_a_raft_is_the_exact_one(volume):
+    tally = Tally()
+    for number in range(volume(24, 160, 1600, least=3)):
+        rng = random.Random(f"people {number}")
+        with another_world(f"{esper.current_world} people {number}"):
+            people = create_on_raft(rng)
+            space, standing = ec.install(), Standing()
+            for step in range(12):
+                for person in people if step % 3 == 2 else ():
+                    speed = rng.choice([0.0, 0.0, 16.0, -16.0, 24.0])
+                    esper.component_for_entity(person, ec.Velocity).x = speed
+                bodies = read_bodies(2)
+                standing = standing.at_start(2)
+                tally += take_step(bodies, 1 / 16, space, standing, f"{number}, step {step}")
+                standing = standing_in(space)
+
+    print(tally)
+    assert tally.impacts > tally.steps / 8
+    assert tally.cut_short < tally.steps / 40
+
+
+def create_on_raft(rng):
+    """Create people who block on a raft, and some beside it; return those on the raft."""
+    raft = rng.choice([-64.0, -24.0, 40.0, 64.0])
+    mover((0, -8), (400, 8), (raft, 0), ec.Carry())
+    for x in rng.sample([-404, -412, 404, 412], 2):
+        mover((x, 7), (4, 7), (0, 0), ec.Slide(), ec.Dominance(rng.choice([0, 1]), blocks=True))
+    people, x = [], rng.choice([-360.0, 340.0])
+    for _ in range(rng.randint(2, 4)):
+        x += 8 + rng.choice([0, 1, 4])
+        response = rng.choice([ec.Slide(), ec.Slide(), ec.Stop(), ec.Deflect(0.5)])
+        rank = ec.Dominance(rng.choice([0, 0, 0, 1]), blocks=rng.random() < 0.9)
+        people.append(mover((x, 4), (4, 4), (0, 0), response, rank))
+    return people
+
+
+@pytest.mark.slow_in_python
 def test_every_step_of_bodies_that_leave_others_is_the_exact_one(volume):
     tally = Tally()
     for number in range(volume(24, 160, 1600, least=3)):

@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
+from tests.scenes import Falls, Gravity, box, mover, of, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -428,6 +428,48 @@ def test_people_who_block_and_run_into_each_other_rebound_each_as_from_a_wall_at
 
     assert [velocity(people[side]) for side in (-1, 1)] == [(v, 0) for v in after]
     assert [hit.impulse for hit in space.collisions] == [impulse]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("raft", [0, 16, 64, -64])
+@pytest.mark.parametrize("speeds", [(16, 0), (0, -16), (8, -8), (20, -40)])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_people_who_block_stop_at_each_other_on_a_raft_as_on_the_ground(dim, speeds, raft, order):
+    def person(x):
+        return mover((x, 8, 0)[:dim], (8,) * dim, (0,) * dim, ec.Slide(), ec.Dominance(0, True))
+
+    mover((0, -8, 0)[:dim], (400, 8, 400)[:dim], (raft, 0, 0)[:dim], ec.Carry())
+    people = {x: person(x) for x in (-9, 8)[::order]}
+    space = ec.install(dim=dim, gravity=(0, -400, 0)[:dim])
+    for step in range(14):
+        if step == 2:
+            for x, speed in zip((-9, 8), speeds, strict=True):
+                of(people[x], ec.Velocity).x = speed
+        esper.process(1 / 64)
+
+    assert all(velocity(entity)[0] == 0 for entity in people.values())
+    assert {space.carried(entity)[0] for entity in people.values()} == {raft}
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_people_whom_a_raft_carries_against_one_who_blocks_stop_at_him(side):
+    #                 +--+
+    #        +--++--+ |  |
+    #        |2 ||1 | +--+     he stands on no raft
+    #    >---+--++--+----
+    def person(x, y):
+        return mover((side * x, y), (4, 4), (0, 0), ec.Slide(), ec.Dominance(0, blocks=True))
+
+    mover((0, -12), (400, 8), (side * 64, 0), ec.Carry())
+    people = person(394, 0), person(386, 0)
+    stands = person(404, 2)
+    space = ec.install()
+    for _ in range(8):
+        esper.process(1 / 16)
+        assert len(space.collisions) <= 3
+
+    assert [side * space.position_of(each)[0] for each in people] == [396, 388]
+    assert space.position_of(stands)[0] == side * 404
 
 
 def test_one_who_blocks_outweighs_the_others_of_its_level():

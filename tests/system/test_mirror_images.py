@@ -59,6 +59,7 @@ SETS = {
     "one-way": {"Slide", "OneWay", "Sensor"},
     "driven": {"Slide", "Acceleration", "PushOut"},
     "belts": {"Slide", "Carry"},
+    "blockers on belts": {"Slide", "Blockers", "Carry"},
     "belts with friction": {"Slide", "Carry", "Friction", "Mass"},
 }
 # With more crates some worlds differ: where one bounces off two others at once, and where crates on
