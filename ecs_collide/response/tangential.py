@@ -341,13 +341,17 @@ class TangentialResponse:
             n: cython.int = 0 if m.slides(0) else 1
             at: cython.Py_ssize_t = self.place_of[m.rows[n]]
             self.turned[at].is_beside_wall |= self._stops(c, n)
-            self._count_wall(self._root(at), 1 - n, width)
+            self._count_wall(self._root(at), c, 1 - n, width)
 
     def _count_wall(
-        self, root: cython.Py_ssize_t, n: cython.int, width: cython.double
+        self, root: cython.Py_ssize_t, c: cython.Py_ssize_t, n: cython.int, width: cython.double
     ) -> cython.void:
-        """Count body n of the current impact, a wall, for the frame of the energy of a group."""
+        """Count body n of contact c, a wall, for the frame of the energy of a group.
+
+        `Stop` takes the velocity of its face, a belt too, but `Push` turns relative to the body.
+        """
         share: cython.double = 1.0
+        stops: cython.double = self._stops(c, 1 - n)
 
         self.turned[root].wall += width
         if self.turned[root].has_wall:
@@ -355,6 +359,7 @@ class TangentialResponse:
         self.turned[root].has_wall = True
         for axis in range(self.bodies.dim):
             velocity: cython.double = self._coming(n, axis)
+            velocity += stops * self.impact.belt_speed(n, axis)
             self.frame[root, axis] += share * (velocity - self.frame[root, axis])
 
     def _are_one(self, c: cython.Py_ssize_t) -> cython.bint:

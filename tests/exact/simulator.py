@@ -23,7 +23,7 @@ from tests.exact.riders import Carry, Contact, Riders
 from tests.exact.roots import root
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
-RUB_LIMIT = 16  # rounds
+RUB_LIMIT = 10  # rounds
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )
@@ -2007,18 +2007,23 @@ class Simulator:
         return partner + relative[k] * root(sum(r**2 for r in relative) / slide)
 
     def _frame_of(self, group: set[int], after: dict[int, list[Fraction]]) -> list[Fraction]:
-        """Return the mean velocity of the walls that a group meets, by width."""
+        """Return the mean velocity of the walls that a group meets, by width.
+
+        Those that stop a body count with the velocity of their faces.
+        """
         walls = [
-            (prod(self.edges(c.rows, c.axis)), n, c.axis) for c in self.turning
+            (prod(self.edges(c.rows, c.axis)), n, c) for c in self.turning
             if len(c.walls) == 1 and not group.isdisjoint(c.rules) for n in c.walls
         ]  # fmt: skip
         widths = sum(width for width, _, _ in walls)
         frame = [Fraction(0)] * self.dim
-        for width, n, axis in walls if widths else walls[:1]:
+        for width, n, c in walls if widths else walls[:1]:
             share = width / widths if widths else 1
+            belt = self.riders.belt(n, c.axis, c.side_of(sum(c.rows) - n))
             for k in range(self.dim):
                 now = after[n][k] if n in after else self.velocity_after(n, k)
-                frame[k] += share * (self.unturned.get((n, k), now) if k == axis else now)
+                frame[k] += share * (self.unturned.get((n, k), now) if k == c.axis else now)
+                frame[k] += share * belt[k] if "stop" in c.rules.values() else 0
         return frame
 
     def _turn_group(

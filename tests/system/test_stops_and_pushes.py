@@ -99,6 +99,22 @@ def test_on_two_belts_a_crate_with_stop_takes_their_mean_speed(way, mirror):
     assert scene.mirror[0] * place == -1 + 5 * DT
 
 
+@pytest.mark.parametrize("speed", [40, -40, 0])
+def test_a_crate_with_stop_keeps_no_speed_of_its_own_on_a_belt_even_if_that_speeds_it_up(
+    speed, way, mirror
+):
+    scene = Scene(way, mirror)
+    belt = ec.Carry(tuple(scene.vector(speed, 0)), tuple(scene.vector(0, 1)))
+    scene.add("belt", (0, -1), (8, 1), (0, 0), belt)
+    scene.add("crate", (-1, 2), (2, 2), (32, -4), ec.Stop())
+
+    scene.step()
+
+    assert scene.speed("crate") == (0, 0)  # beside the belt's
+    place = position(scene.ids["crate"], scene.dim)[scene.along]
+    assert scene.mirror[0] * place == -1 + speed * DT
+
+
 @pytest.mark.parametrize("backwards", [False, True])
 def test_three_with_stop_that_meet_share_their_momentum(way, mirror, backwards):
     scene = Scene(way, mirror, backwards)
