@@ -61,10 +61,10 @@ class AlongSurfaces:
     def wait(self, p: cython.Py_ssize_t, is_whole: cython.bint, leans: cython.bint) -> cython.int:
         """Let the contact of the impact of pair `p` wait for its turn; return for what it waits.
 
-        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other turn
-        only if a weight presses them: `Stop` and `Push` are for hits.  No velocity decides this, as
-        it differs with the order of the resolutions.  The result is that of `MetContacts.add`; with
-        0 a rider lands at once.
+        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other do not
+        turn: `Stop` and `Push` are for hits.  But they do if a weight presses one on a held one,
+        however they are resolved.  The result is that of `MetContacts.add`; with 0 a rider lands at
+        once.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
@@ -88,14 +88,21 @@ class AlongSurfaces:
         return waits
 
     def _is_pressed(self) -> cython.bint:
-        """Return whether gravity or an acceleration presses a body of the impact on the other."""
+        """Return whether gravity or an acceleration presses a body of the impact on a held one."""
         g: Gravity = self.gravity
         m: ImpactState = self.impact
 
         return g.is_on and (
-            m.sign * g.own_pull(m.rows[0], m.axis) < 0.0
-            or m.sign * g.own_pull(m.rows[1], m.axis) > 0.0
+            (m.sign * g.own_pull(m.rows[0], m.axis) < 0.0 and self._bears(1))
+            or (m.sign * g.own_pull(m.rows[1], m.axis) > 0.0 and self._bears(0))
         )
+
+    def _bears(self, n: cython.int) -> cython.bint:
+        """Return whether something holds body n of the impact, so that it does not fall with others."""
+        i: cython.Py_ssize_t = self.impact.rows[n]
+        k: cython.int = self.impact.axis
+
+        return self.gravity.is_held(i, k) or self.clusters.is_anchored(i, k)
 
     @cython.inline
     def apply(self) -> cython.bint:
@@ -134,7 +141,9 @@ class AlongSurfaces:
             if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:
                 self.met.take(c)
                 self.carriers.press()
-        for on_rider in range(2):  # walls first: who lands on a rider finds its velocity
+        for on_rider in range(
+            2
+        ):  # walls first: a body that lands on a rider needs the velocity of that
             for c in range(self.met.n_rubbed, self.met.n):
                 if (
                     self.met.contacts[c].rides

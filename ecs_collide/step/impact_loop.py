@@ -952,7 +952,7 @@ class ImpactLoop:
             return
         self.event_buffer.impulse[self.event] += m.impulse
         if self.along.is_used():
-            self.along.wait(p, not (normal_only or slants), leans)
+            self.along.wait(p, not (normal_only or slants), leans and speed > 0.0)
             self._turn_if_last()
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
