@@ -109,8 +109,8 @@ class _Surface(Component):
 class Friction(_Surface):
     """Coulomb friction, by which a surface slows bodies that slide along it.
 
-    An impact changes the velocity along the surface by at most `value` times its change along the
-    normal.  A body that slides on a floor under gravity g stops after a distance of
+    A contact passes on at most `value` times the momentum that presses it, which includes that of
+    the bodies on top.  A body that slides on a floor under gravity g stops after a distance of
     v**2 / (2 * value * g).  Two values are combined by their geometric mean, unless one of them
     has a `rule`; if only one body has `Friction`, its value is used.
 

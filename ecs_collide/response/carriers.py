@@ -562,8 +562,13 @@ class Carriers:
         """Carry the riders of falling or damped bodies, and theirs, as fast as their paths go."""
         for n in range(rows.shape[0] if self.rode.n else 0):
             top: cython.Py_ssize_t = rows[n]
+            carrier: cython.Py_ssize_t = self._carrier_of(top)
             i: cython.Py_ssize_t = -1
-            if self.clusters.gravity.acts_on(top):
+            if self.clusters.gravity.acts_on(top) and not (
+                carrier >= 0
+                and self.clusters.gravity.acts_on(carrier)  # its riders, and theirs, include these
+                and self._carrier_of(carrier) != top
+            ):
                 i = self._next_rider(top, top, False)
             while i >= 0:
                 for k in range(self.bodies.dim):

@@ -19,7 +19,6 @@ from ecs_collide._kernel import cython, struct
 from ecs_collide._kernel.arrays import INT, grown, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide._kernel.struct_memory import StructMemory
-from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
@@ -27,9 +26,9 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.met_contacts import MetContacts
 
 KEPT_ROUNDING = 2.0**-50
-RUB_LIMIT = 16  # rounds, after which a pile may still slide in itself
-# A slide of which a contact could stop so many times as much is ended, so that a pile comes to rest:
-# a body gets the velocity of one that bears more, or of its part that does.
+RUB_LIMIT = 12  # rounds, after which a pile may still slide in itself
+# If a contact could stop so many times the slide, the slide ends, so that a pile comes to rest: the
+# body with the smaller share of its budget there keeps its velocity, and the other one takes it.
 STUCK = 2.0**40
 
 
@@ -42,16 +41,14 @@ class Rubbed:
     axis: cython.int
     n_parts: cython.int  # one for each contact that rubs it
     budget: cython.double  # the sum of what these may take
-    # of this round: how many parts have rubbed, the mean of their changes of velocity by shares, the
-    # least and the greatest of their velocities, the largest share and the velocity of that part, and
-    # by how much the part of the kick that stays changes in the mean, and the greatest such part
-    n_rubbed: cython.int
-    change: cython.double
-    least: cython.double
+    # of this round
+    n_parts_rubbed: cython.int
+    change: cython.double  # the mean change of velocity of the parts, by shares
+    least: cython.double  # of the velocities of the parts
     greatest: cython.double
-    largest: cython.double
+    largest: cython.double  # share, and the velocity of that part
     leading: cython.double
-    kept: cython.double
+    kept: cython.double  # the part of the kick that stays: the mean, and the most
     most_kept: cython.double
 
 
@@ -59,13 +56,11 @@ class Rubbed:
 class CoulombFriction:
     """The friction of the contacts of an instant."""
 
-    step: Step
     bodies: Bodies
-    pairs: PairTable
     clusters: Clusters
     impact: ImpactState
     met: MetContacts
-    n_rubbed: cython.Py_ssize_t
+    n_bodies: cython.Py_ssize_t
     rubbed: cython.pointer[Rubbed]  # from 1
     memory: StructMemory
     place_of: cython.int[:, ::1]  # (n_rows or fewer, dim): place in `rubbed`, or 0
@@ -76,9 +71,7 @@ class CoulombFriction:
     slide: cython.double[3]  # (3,): how fast the faces of the last contact slide on each axis
 
     def __init__(self, step: Step, impact: ImpactState, met: MetContacts):
-        self.step = step
         self.bodies = step.bodies
-        self.pairs = step.pairs
         self.clusters = impact.clusters
         self.impact = impact
         self.met = met
@@ -94,9 +87,9 @@ class CoulombFriction:
 
     def clear(self) -> cython.void:
         """Forget the bodies, of an instant or of a step that was interrupted."""
-        for at in range(1, self.n_rubbed + 1):
+        for at in range(1, self.n_bodies + 1):
             self.place_of[self.rubbed[at].row, self.rubbed[at].axis] = 0
-        self.n_rubbed = 0
+        self.n_bodies = 0
 
     # -- rub --
 
@@ -131,10 +124,10 @@ class CoulombFriction:
         at: cython.Py_ssize_t = self.place_of[i, k]
         if at:
             return at
-        at = self.n_rubbed + 1
+        at = self.n_bodies + 1
         if at >= self.memory.room:
             self._grow(2 * at)
-        self.n_rubbed = at
+        self.n_bodies = at
         self.place_of[i, k] = at
         self.rubbed[at].row = i
         self.rubbed[at].axis = k
@@ -145,7 +138,7 @@ class CoulombFriction:
 
     def _begin_round(self, at: cython.Py_ssize_t) -> cython.void:
         """Forget what the parts of a body have done."""
-        self.rubbed[at].n_rubbed = 0
+        self.rubbed[at].n_parts_rubbed = 0
         self.rubbed[at].change = self.rubbed[at].largest = self.rubbed[at].most_kept = 0.0
         self.rubbed[at].kept = 1.0
         self.rubbed[at].least = INF
@@ -158,8 +151,8 @@ class CoulombFriction:
         for c in range(self.met.n_rubbed, self.met.n):
             if self.met.contacts[c].left > 0.0:
                 goes_on |= self._rub_contact(c)
-        for at in range(1, self.n_rubbed + 1):
-            if self.rubbed[at].n_rubbed:
+        for at in range(1, self.n_bodies + 1):
+            if self.rubbed[at].n_parts_rubbed:
                 self._join_parts(at)
                 self._begin_round(at)
         return goes_on
@@ -369,7 +362,7 @@ class CoulombFriction:
                     velocity += change
             at: cython.Py_ssize_t = self.place_of[i, axis]
             r: cython.pointer[Rubbed] = self.rubbed
-            r[at].n_rubbed += 1
+            r[at].n_parts_rubbed += 1
             r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
             if self.share[n] > r[at].largest or (
                 self.share[n] == r[at].largest and abs(velocity) < abs(r[at].leading)
@@ -382,7 +375,10 @@ class CoulombFriction:
             r[at].most_kept = max(r[at].most_kept, self.kept)
 
     def _follows(self, n: cython.int, velocity: cython.double, other: cython.double) -> cython.bint:
-        """Return whether a body takes the velocity of the other one, which bears more than it."""
+        """Return whether body n takes the velocity of the other one.
+
+        Its share is larger, or equal and its speed is higher.
+        """
         if self.share[n] != self.share[1 - n]:
             return self.share[n] > self.share[1 - n]
         return abs(other) < abs(velocity)
@@ -392,7 +388,7 @@ class CoulombFriction:
         r: cython.pointer[Rubbed] = self.rubbed
         i: cython.Py_ssize_t = r[at].row
         axis: cython.int = r[at].axis
-        all_rubbed: cython.bint = r[at].n_rubbed == r[at].n_parts
+        all_rubbed: cython.bint = r[at].n_parts_rubbed == r[at].n_parts
 
         if (
             all_rubbed

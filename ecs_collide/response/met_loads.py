@@ -26,10 +26,8 @@ class Pressed:
     row: cython.int
     axis: cython.int
     is_borne: cython.schar  # whether a wall bears it, so that nothing changes it
-    # what the normal parts have passed on to it before the contacts have last acted along surfaces,
-    # or since the instant began; and its velocity and its kick then, see `motion/gravity.py`
-    momentum: cython.double
-    before: cython.double
+    momentum: cython.double  # from the normal parts of the instant, up to the last `keep_momenta`
+    before: cython.double  # velocity and kick at the first impact, or at the last `note_anew`
     kick: cython.double
     number: cython.int  # its number in the balance
 

@@ -2,13 +2,13 @@
 
 On one axis a contact pushes its high body up and its low body down, by one impulse of 0 or more, so
 the change of momentum of a body is the sum of the impulses below it less the sum of those above it.
-Three rules find the impulses.  Each is used if those before it find none, in rounds, so no order
-counts:
+Three rules find the impulses, in rounds; a rule is used only if those before it find nothing, so the
+order of bodies does not count:
 
-1. A body with one contact that is not known yet tells the impulse of that.
-2. A body that is pushed from one side only divides its change among these contacts by their widths.
-3. So does any body: between two walls there are many answers, and what its contacts have not done
-   together counts as done by one side.
+1. A body with one unknown contact gives that contact the rest of its change.
+2. A body with unknown contacts on one side only divides the rest among them by width.
+3. If none is left, every body takes all of its rest from the side that pushes it: between two walls
+   the impulses are not unique.
 
 If both bodies of a contact tell its impulse, the larger one counts.
 """
@@ -22,7 +22,7 @@ from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.response.product_sum import error_of_sum
 
 BALANCE_ROUNDING = 2.0**-48  # of the largest momentum that a body has had
-NOBODY = 0  # a body whose change is not asked: a wall
+NOBODY = 0  # the body of a wall, whose momentum is unknown
 
 
 @cython.inline
@@ -114,8 +114,8 @@ class MomentumBalance:
 
     def add(
         self, low: cython.Py_ssize_t, high: cython.Py_ssize_t, width: cython.double
-    ) -> cython.Py_ssize_t:
-        """Add a contact between two numbers of bodies, or `NOBODY`; return its number."""
+    ) -> cython.void:
+        """Add a contact between two bodies, or a body and `NOBODY`."""
         n: cython.Py_ssize_t = self.n
 
         if n >= self.memory_of_contacts.room:
@@ -135,12 +135,12 @@ class MomentumBalance:
         if high:
             self.bodies[high].first = 2 * n + 1
             self.bodies[high].n_below += 1
-        return n
 
     def solve(self) -> cython.void:
         """Find the impulses of all contacts."""
-        if self.telling.shape[0] <= self.n_bodies or self.told.shape[0] < self.n:
+        if self.telling.shape[0] <= self.n_bodies:
             self.telling = grown(self.telling, 2 * self.n_bodies + 1)
+        if self.told.shape[0] < self.n:
             self.told = grown(self.told, 2 * self.n)
         for n in range(self.n):
             if not (self.contacts[n].low or self.contacts[n].high):

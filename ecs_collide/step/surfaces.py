@@ -5,7 +5,7 @@ in space, since the resolution of the first leaves nothing to the second.
 
 - What the game resolves comes first, then the wall whose face is fastest, then the other bodies.
 - A body bounces off a wall as on the bounciest of all that it meets there.
-- Friction is divided among them by width; see `response/friction.py`.
+- Friction is divided among them by width; see `response/met_loads.py`.
 
 A *wall* is a static or kinematic body, or one that is locked on the axis of the impact.
 """

