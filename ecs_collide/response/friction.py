@@ -27,8 +27,8 @@ from ecs_collide.response.met_contacts import MetContacts
 
 KEPT_ROUNDING = 2.0**-50
 RUB_LIMIT = 12  # rounds, after which a pile may still slide in itself
-# If a contact could stop so many times the slide, the slide ends, so that a pile comes to rest: the
-# body with the smaller share of its budget there keeps its velocity, and the other one takes it.
+# If a contact could stop so many times the slide, the slide ends, so that a pile comes to rest: both
+# bodies take the velocity that is nearest to 0, but beside a wall that of the wall.
 STUCK = 2.0**40
 
 
@@ -46,8 +46,8 @@ class Rubbed:
     change: cython.double  # the mean change of velocity of the parts, by shares
     least: cython.double  # of the velocities of the parts
     greatest: cython.double
-    largest: cython.double  # share, and the velocity of that part
-    leading: cython.double
+    nearest: cython.double  # of these the one nearest to 0, of parts beside walls if there are any
+    is_beside_wall: cython.schar
     kept: cython.double  # the part of the kick that stays: the mean, and the most
     most_kept: cython.double
 
@@ -139,9 +139,10 @@ class CoulombFriction:
     def _begin_round(self, at: cython.Py_ssize_t) -> cython.void:
         """Forget what the parts of a body have done."""
         self.rubbed[at].n_parts_rubbed = 0
-        self.rubbed[at].change = self.rubbed[at].largest = self.rubbed[at].most_kept = 0.0
+        self.rubbed[at].change = self.rubbed[at].most_kept = 0.0
         self.rubbed[at].kept = 1.0
-        self.rubbed[at].least = INF
+        self.rubbed[at].is_beside_wall = False
+        self.rubbed[at].least = self.rubbed[at].nearest = INF
         self.rubbed[at].greatest = -INF
 
     def _rub_all(self) -> cython.bint:
@@ -358,30 +359,22 @@ class CoulombFriction:
                 velocity = self.clusters.final_velocity(i, axis)
                 if part < STUCK:
                     velocity += change * (self.inverse_mass[n] / both)
-                elif self._follows(n, velocity, velocity + change):
+                elif abs(velocity + change) < abs(velocity):
                     velocity += change
             at: cython.Py_ssize_t = self.place_of[i, axis]
             r: cython.pointer[Rubbed] = self.rubbed
             r[at].n_parts_rubbed += 1
             r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
-            if self.share[n] > r[at].largest or (
-                self.share[n] == r[at].largest and abs(velocity) < abs(r[at].leading)
+            is_beside_wall: cython.bint = self.inverse_mass[1 - n] == 0.0
+            if is_beside_wall > r[at].is_beside_wall or (
+                is_beside_wall == r[at].is_beside_wall and abs(velocity) < abs(r[at].nearest)
             ):
-                r[at].largest = self.share[n]
-                r[at].leading = velocity
+                r[at].nearest = velocity
+                r[at].is_beside_wall = is_beside_wall
             r[at].least = min(r[at].least, velocity)
             r[at].greatest = max(r[at].greatest, velocity)
             r[at].kept += self.share[n] * (self.kept - 1.0)
             r[at].most_kept = max(r[at].most_kept, self.kept)
-
-    def _follows(self, n: cython.int, velocity: cython.double, other: cython.double) -> cython.bint:
-        """Return whether body n takes the velocity of the other one.
-
-        Its share is larger, or equal and its speed is higher.
-        """
-        if self.share[n] != self.share[1 - n]:
-            return self.share[n] > self.share[1 - n]
-        return abs(other) < abs(velocity)
 
     def _join_parts(self, at: cython.Py_ssize_t) -> cython.void:
         """Give a body the mean velocity of its parts on an axis."""
@@ -394,7 +387,7 @@ class CoulombFriction:
             all_rubbed
             and r[at].greatest - r[at].least <= r[at].budget / self.bodies.mass[i] / STUCK
         ):
-            self.clusters.change_along(i, axis, r[at].leading)
+            self.clusters.change_along(i, axis, r[at].nearest)
         else:
             self.clusters.change_along(
                 i, axis, self.clusters.final_velocity(i, axis) + r[at].change

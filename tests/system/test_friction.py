@@ -325,7 +325,7 @@ def test_a_pile_brakes_as_one(n, dim, sign, order):
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("speed", [0, 40, -0.3])
-def test_a_pile_gets_the_very_velocity_of_its_floor(n, speed):
+def test_a_pile_gets_the_velocity_of_its_floor(n, speed):
     floor = box((0, -8), (4000, 8), ec.Friction(0.5))
     if speed:
         esper.add_component(floor, ec.Velocity(speed, 0))
@@ -336,8 +336,27 @@ def test_a_pile_gets_the_very_velocity_of_its_floor(n, speed):
     for _ in range(120):
         esper.process(1 / 60)
 
-    assert [velocity(crate) for crate in pile] == [(speed, 0)] * n
+    assert [velocity(crate) for crate in pile] == [(pytest.approx(speed, abs=1e-10), 0)] * n
     assert space.stats.asleep == (0 if speed else n)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_brick_wall_that_is_pushed_slides_a_little_and_sleeps(sign):
+    box((0, -8), (4000, 8), ec.Friction(0.5))
+    wall = [
+        mover(
+            (sign * (16 * column + 8 * (row % 2)), 8 + 16 * row), (8, 8), (100 * sign, 0),
+            ec.Slide(), ec.Friction(0.5),
+        )
+        for row in range(4) for column in range(3)
+    ]  # fmt: skip
+    space = ec.install(gravity=(0, -400))
+    for _ in range(120):
+        esper.process(1 / 60)
+
+    assert space.stats.asleep == len(wall)
+    ways = [sign * position(wall[n])[0] - 16 * (n % 3) - 8 * (n // 3 % 2) for n in range(12)]
+    assert sum(ways) / 12 == pytest.approx(100**2 / (2 * 0.5 * 400), rel=0.1)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
