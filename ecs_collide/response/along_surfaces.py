@@ -61,10 +61,9 @@ class AlongSurfaces:
     def wait(self, p: cython.Py_ssize_t, is_whole: cython.bint, leans: cython.bint) -> cython.int:
         """Let the contact of the impact of pair `p` wait for its turn; return for what it waits.
 
-        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other do not
-        turn: `Stop` and `Push` are for hits.  But they do if a weight presses one on a held one,
-        however they are resolved.  The result is that of `MetContacts.add`; with 0 a rider lands at
-        once.
+        Without `is_whole` it waits for nothing.  Two dynamic bodies that lean on each other turn
+        only if a weight presses one on a held one: `Stop` and `Push` are for hits.  The result is
+        that of `MetContacts.add`; with 0 a rider lands at once.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
@@ -141,9 +140,8 @@ class AlongSurfaces:
             if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:
                 self.met.take(c)
                 self.carriers.press()
-        for on_rider in range(
-            2
-        ):  # walls first: a body that lands on a rider needs the velocity of that
+        # Walls first: a body that lands on a rider needs the velocity of that.
+        for on_rider in range(2):
             for c in range(self.met.n_rubbed, self.met.n):
                 if (
                     self.met.contacts[c].rides

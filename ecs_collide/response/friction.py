@@ -6,9 +6,9 @@ which may be conveyor belts, get one velocity.
 
 The contacts rub together, once no normal part is due any more.  A body that rubs on several others
 is split into parts, by the momentum that each contact may take.  Each part gets a velocity of its
-own, and the body gets their mean.  What has momentum left then rubs again, so that a pile on a floor
-slows down as one.  Energy never rises by that, and on walls of one velocity the friction of all adds
-up.
+own, and the body gets their mean.  Energy never rises by that, and on walls of one velocity the
+friction of all adds up.  Contacts that have not used up their momentum then rub once more, and so
+on, so that a pile on a floor slows down as one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ecs_collide.response.met_contacts import MetContacts
 
 KEPT_ROUNDING = 2.0**-50
 RUB_LIMIT = 12  # rounds, after which a pile may still slide in itself
-# If a contact could stop so many times the slide, the slide ends, so that a pile comes to rest: both
-# bodies take the velocity that is nearest to 0, but beside a wall that of the wall.
+# If a contact could stop a slide so many times as fast, the slide ends, so that a pile comes to rest.
+# Beside a wall a body takes the velocity of the wall, and of two bodies the slower one's counts.
 STUCK = 2.0**40
 
 
@@ -106,7 +106,7 @@ class CoulombFriction:
         self.clear()
 
     def _add_budget(self, c: cython.Py_ssize_t) -> cython.void:
-        """Add what a contact may take to that of its bodies."""
+        """Add the budget of a contact to the budgets of its bodies."""
         m: ImpactState = self.impact
 
         self.met.take(c)
@@ -351,7 +351,8 @@ class CoulombFriction:
             change: cython.double = (slide if n else -slide) * min(part, 1.0)
             if self.inverse_mass[n] == 0.0:
                 continue
-            if self.inverse_mass[1 - n] == 0.0:
+            is_beside_wall: cython.bint = self.inverse_mass[1 - n] == 0.0
+            if is_beside_wall:
                 velocity: cython.double = self._aim_beside_wall(n, axis, part, slide)
             else:
                 self.kept = 1.0
@@ -365,7 +366,6 @@ class CoulombFriction:
             r: cython.pointer[Rubbed] = self.rubbed
             r[at].n_parts_rubbed += 1
             r[at].change += self.share[n] * (velocity - self.clusters.final_velocity(i, axis))
-            is_beside_wall: cython.bint = self.inverse_mass[1 - n] == 0.0
             if is_beside_wall > r[at].is_beside_wall or (
                 is_beside_wall == r[at].is_beside_wall and abs(velocity) < abs(r[at].nearest)
             ):

@@ -122,7 +122,7 @@ class MetLoads:
             self.pressed[at].momentum += self._momentum_of(at)
 
     def note_anew(self) -> cython.void:
-        """Let what presses count from now on, after the contacts have acted along surfaces."""
+        """Note the velocities again, after the contacts have acted along surfaces."""
         c: Clusters = self.clusters
 
         for at in range(1, self.n_pressed + 1):
@@ -150,7 +150,10 @@ class MetLoads:
         return self.bodies.mass[i] * change
 
     def find(self) -> cython.void:
-        """Find the loads of the contacts that have not rubbed yet, by those of the whole instant."""
+        """Find the loads of the contacts that have not rubbed yet.
+
+        All contacts of the instant take part, because momentum has passed through them, too.
+        """
         m: ImpactState = self.impact
         low: cython.Py_ssize_t
         high: cython.Py_ssize_t

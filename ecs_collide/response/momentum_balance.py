@@ -191,7 +191,7 @@ class MomentumBalance:
             if not c[entry >> 1].is_known and (entry & 1) == is_pushed_up:
                 n_beside += 1
                 width += c[entry >> 1].width
-            entry = c[entry >> 1].next_of_high if entry & 1 else c[entry >> 1].next_of_low
+            entry = self._next(entry)
         entry = self.bodies[at].first
         while entry >= 0:
             n: cython.Py_ssize_t = entry >> 1
@@ -205,7 +205,15 @@ class MomentumBalance:
                     self.told[self.n_told] = n
                     self.n_told += 1
                 c[n].impulse = max(c[n].impulse, impulse)
-            entry = c[n].next_of_high if entry & 1 else c[n].next_of_low
+            entry = self._next(entry)
+
+    @cython.cfunc
+    @cython.inline
+    def _next(self, entry: cython.int) -> cython.int:
+        """Return the next contact of a body, as in `BalanceBody.first`."""
+        n: cython.Py_ssize_t = entry >> 1
+
+        return self.contacts[n].next_of_high if entry & 1 else self.contacts[n].next_of_low
 
     def _settle(self, n: cython.Py_ssize_t) -> cython.void:
         """Note that a contact is known, and take its impulse from the changes of its bodies."""

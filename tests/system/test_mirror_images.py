@@ -175,17 +175,21 @@ def play_rows(boxes, dim, mirror, order=1):
     return places
 
 
+def images(dim):
+    """Return the mirrors, each with an order of creation, in which a world must go on alike."""
+    mirrors = [(tuple(-1 if k == axis else 1 for k in range(dim)), 1) for axis in range(dim)]
+    return [*mirrors, ((1,) * dim, -1)]
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, volume):
     n_worlds, differ = volume(20, 100, 2000), []
     for seed in range(n_worlds):
         boxes = rows_that_meet(seed, dim, ROWS[name])
-        plain = (1,) * dim
         with another_world("mirror"):
-            places = play_rows(boxes, dim, plain)
-        mirrors = [(tuple(-1 if k == axis else 1 for k in range(dim)), 1) for axis in range(dim)]
-        for mirror, order in [*mirrors, (plain, -1)]:
+            places = play_rows(boxes, dim, (1,) * dim)
+        for mirror, order in images(dim):
             with another_world("mirror"):
                 other = play_rows(boxes, dim, mirror, order)
             if any(
@@ -245,11 +249,9 @@ def test_a_pile_that_is_hit_goes_on_as_its_mirror_images(dim, volume):
     responses = {name: make for name, make in CRATES.items() if name in ("Slide", "Stop")}
     for seed in range(volume(20, 200, 2000)):
         boxes = pile_of(seed, dim, responses)
-        plain = (1,) * dim
         with another_world("mirror"):
-            found = play_pile(boxes, dim, plain)
-        mirrors = [(tuple(-1 if k == axis else 1 for k in range(dim)), 1) for axis in range(dim)]
-        for mirror, order in [*mirrors, (plain, -1)]:
+            found = play_pile(boxes, dim, (1,) * dim)
+        for mirror, order in images(dim):
             with another_world("mirror"):
                 other = play_pile(boxes, dim, mirror, order)
             for step, (one, two) in enumerate(zip(found, other, strict=True)):
