@@ -32,7 +32,7 @@ FEATURES = {
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
         19,
     ),
-    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 15),
+    "locked axes": (r"\.locks\(|any_lock|dynamic_along", 16),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
     "wrapping": (r"\bwraps\b|\bimages?\b|domain", 28),
     "attached boxes": (

@@ -40,19 +40,17 @@ class ImpactState:
         self.pairs = step.pairs
         self.clusters = clusters
 
-    def take(self, p: cython.Py_ssize_t) -> cython.void:
-        """Store the bodies and the normal of the impact of pair `p`."""
-        self.take_side(p, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
-
     @cython.inline
-    def take_side(self, p: cython.Py_ssize_t, axis: cython.int, sign: cython.int) -> cython.void:
-        """Store the bodies of pair `p`, and the normal of one of its sides.
+    def take(self, p: cython.Py_ssize_t) -> cython.void:
+        """Store the bodies and the normal of the impact of pair `p`.
 
         The bodies are in the order of `Bodies.precedes`, so no rounding depends on their ids.
         """
+        sign: cython.int = self.pairs.impact[p].sign
+
         self.rows[0] = self.pairs.at[p].first
         self.rows[1] = self.pairs.at[p].second
-        self.axis = axis
+        self.axis = self.pairs.impact[p].axis
         self.sign = 1 if sign > 0 else -1
         self.slants = is_slanted(sign)
         if self.bodies.precedes(self.rows[1], self.rows[0]):

@@ -26,12 +26,16 @@ BOTH = 3  # the bits of both bodies
 @cython.inline
 @struct
 class MetContact:
-    """A contact; its bodies are those of `ImpactState`, and bit n counts for body n."""
+    """A contact as it is met: that of the pair may have become another one; bit n is for body n."""
 
     pair: cython.int
-    # the side on which they meet; that of the pair may have become another since then
+    # as in `ImpactState`
+    first: cython.int
+    second: cython.int
     axis: cython.schar
     sign: cython.schar
+    slants: cython.schar
+    resizes: cython.schar
     pressed: cython.schar  # bits of the bodies that the normal part may change
     turns: cython.schar  # bits of the bodies that `Stop` or `Push` turns
     stops: cython.schar  # bits of those that `Stop` turns
@@ -42,8 +46,6 @@ class MetContact:
     width: cython.double  # see `find_width`
     stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
     load: cython.double  # the momentum that its normal part passes on; see `MetLoads`
-    budget: cython.double  # the momentum that friction may pass on, and what is left of it
-    left: cython.double
 
 
 @cython.final
@@ -126,8 +128,12 @@ class MetContacts:
         self.place_of[p] = c
         self.n = c + 1
         self.contacts[c].pair = p
+        self.contacts[c].first = m.rows[0]
+        self.contacts[c].second = m.rows[1]
         self.contacts[c].axis = m.axis
-        self.contacts[c].sign = self.pairs.impact[p].sign
+        self.contacts[c].sign = m.sign
+        self.contacts[c].slants = m.slants
+        self.contacts[c].resizes = m.resizes
         self.contacts[c].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
         self.contacts[c].rides = rides
         self.contacts[c].waits = RUBS if rubs else LANDS if lands else 0
@@ -146,9 +152,16 @@ class MetContacts:
 
     def take(self, c: cython.Py_ssize_t) -> cython.void:
         """Make contact `c` the current impact."""
-        self.impact.take_side(self.contacts[c].pair, self.contacts[c].axis, self.contacts[c].sign)
+        m: ImpactState = self.impact
+
+        m.rows[0] = self.contacts[c].first
+        m.rows[1] = self.contacts[c].second
+        m.axis = self.contacts[c].axis
+        m.sign = self.contacts[c].sign
+        m.slants = self.contacts[c].slants
+        m.resizes = self.contacts[c].resizes
         for n in range(2):
-            self.impact.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
+            m.is_dynamic[n] = (self.contacts[c].pressed >> n) & 1
 
     def find_width(self, c: cython.Py_ssize_t) -> cython.double:
         """Store and return the width of contact `c`, the current impact, at this instant."""

@@ -172,7 +172,7 @@ class MetLoads:
             if m.sign < 0:
                 low, high = high, low
             self.balance.add(low, high, self.met.contacts[c].width)
-        self.balance.solve()
+        self.balance.solve(False)
         for c in range(self.met.n_rubbed, self.met.n):
             self.met.contacts[c].load = self.balance.contacts[c].impulse
 

@@ -11,6 +11,9 @@ order of bodies does not count:
    the impulses are not unique.
 
 If both bodies of a contact tell its impulse, the larger one counts.
+
+The same rules find the impulses of friction along a surface, which may be of either sign: there
+rule 2 is left out, and rule 3 divides the rest of a body among all its contacts.
 """
 
 # Compiled with -O1, in two thirds of the time: few steps call it, or for few bodies.
@@ -51,8 +54,9 @@ class BalanceContact:
     next_of_low: cython.int  # the next contact of its low body, as in `first`, or -1
     next_of_high: cython.int
     is_known: cython.schar
+    is_told: cython.schar  # whether one of its bodies has told its impulse in this round
     width: cython.double
-    impulse: cython.double  # below 0 if no body has told it
+    impulse: cython.double
 
 
 @cython.final
@@ -62,6 +66,7 @@ class MomentumBalance:
     n_bodies: cython.Py_ssize_t
     n: ReadOnly[cython.Py_ssize_t]  # number of contacts
     n_known: cython.Py_ssize_t
+    is_friction: cython.bint  # whether impulses may be of either sign
     bodies: cython.pointer[BalanceBody]  # from 1
     contacts: cython.pointer[BalanceContact]
     memory_of_bodies: StructMemory
@@ -125,9 +130,9 @@ class MomentumBalance:
         contacts[n].low = low
         contacts[n].high = high
         contacts[n].next_of_low = self.bodies[low].first
-        contacts[n].is_known = False
+        contacts[n].is_known = contacts[n].is_told = False
         contacts[n].width = width
-        contacts[n].impulse = -1.0
+        contacts[n].impulse = 0.0
         if low:
             self.bodies[low].first = 2 * n
             self.bodies[low].n_above += 1
@@ -136,21 +141,21 @@ class MomentumBalance:
             self.bodies[high].first = 2 * n + 1
             self.bodies[high].n_below += 1
 
-    def solve(self) -> cython.void:
+    def solve(self, is_friction: cython.bint) -> cython.void:
         """Find the impulses of all contacts."""
+        self.is_friction = is_friction
         if self.telling.shape[0] <= self.n_bodies:
             self.telling = grown(self.telling, 2 * self.n_bodies + 1)
         if self.told.shape[0] < self.n:
             self.told = grown(self.told, 2 * self.n)
         for n in range(self.n):
             if not (self.contacts[n].low or self.contacts[n].high):
-                self.contacts[n].impulse = 0.0
                 self.n_known += 1
         self.n_telling = 0
         for at in range(1, self.n_bodies + 1):
             self._list_if_last(at)
         while self.n_known < self.n:
-            if self.n_telling == 0:
+            if self.n_telling == 0 and not self.is_friction:
                 self._list_all(True)
             if self.n_telling == 0:
                 self._list_all(False)
@@ -188,7 +193,7 @@ class MomentumBalance:
             change = 0.0
         is_pushed_up: cython.int = change >= 0.0
         while entry >= 0:
-            if not c[entry >> 1].is_known and (entry & 1) == is_pushed_up:
+            if not c[entry >> 1].is_known and self._pushes(entry, is_pushed_up):
                 n_beside += 1
                 width += c[entry >> 1].width
             entry = self._next(entry)
@@ -197,15 +202,23 @@ class MomentumBalance:
             n: cython.Py_ssize_t = entry >> 1
             if not c[n].is_known:
                 impulse: cython.double = 0.0
-                if (entry & 1) == is_pushed_up:
-                    impulse = abs(change)
+                if self._pushes(entry, is_pushed_up):
+                    impulse = change if entry & 1 else -change
                     if n_beside > 1:
                         impulse *= c[n].width / width if width > 0.0 else 1.0 / n_beside
-                if c[n].impulse < 0.0:
+                if not c[n].is_told:
+                    c[n].is_told = True
                     self.told[self.n_told] = n
                     self.n_told += 1
-                c[n].impulse = max(c[n].impulse, impulse)
+                if abs(impulse) > abs(c[n].impulse) or impulse == -c[n].impulse > 0.0:
+                    c[n].impulse = impulse
             entry = self._next(entry)
+
+    @cython.cfunc
+    @cython.inline
+    def _pushes(self, entry: cython.int, up: cython.int) -> cython.bint:
+        """Return whether a contact of a body may push it up, or down."""
+        return self.is_friction or (entry & 1) == up
 
     @cython.cfunc
     @cython.inline

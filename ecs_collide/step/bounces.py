@@ -273,7 +273,7 @@ class MetBounces:
                 low, high = high, low
             width: cython.double = self.pairs.width_at(p, self.axis, self.step.now, self.bodies)
             self.balance.add(low, high, width)
-        self.balance.solve()
+        self.balance.solve(False)
         for n in range(self.n):
             self.bounced_in[self.met[n]] = self.clusters.instant
             self.impulse_of[self.met[n]] = self.balance.contacts[n].impulse

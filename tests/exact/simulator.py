@@ -9,21 +9,21 @@ code with it, and by faults put into this very file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from tests.exact.damping import Kicks
 from tests.exact.drifts import Drifts, are_soft
+from tests.exact.friction import Friction, Rubbing, passed_on
 from tests.exact.plastic import Press, project
 from tests.exact.riders import Carry, Contact, Riders
 from tests.exact.roots import root
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
-RUB_LIMIT = 12  # rounds
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )
@@ -165,53 +165,6 @@ RULES = {
 }
 
 
-Key = TypeVar("Key", bound=Hashable)
-
-
-def passed_on(
-    contacts: Sequence[tuple[Key | None, Key | None, Fraction]], changes: Mapping[Key, Fraction]
-) -> list[Fraction]:
-    """Return the impulse of each contact (low body, high body, width); None is a wall.
-
-    The momentum of a body changes by the impulses below it less those above it.  Who tells them:
-    bodies with one contact left; else those with contacts on one side, by their widths; else all.
-    """
-    known = {n: Fraction(0) for n, (low, high, _) in enumerate(contacts) if low is high is None}
-    left = dict(changes)
-    while len(known) < len(contacts):
-        above: dict[Key, list[int]] = {i: [] for i in left}
-        below: dict[Key, list[int]] = {i: [] for i in left}
-        for n, (low, high, _) in enumerate(contacts):
-            if n not in known and low is not None:
-                above[low].append(n)
-            if n not in known and high is not None:
-                below[high].append(n)
-        told: dict[int, Fraction] = {}
-        some = [i for i in left if above[i] or below[i]]
-        telling = (
-            [i for i in some if len(above[i] + below[i]) == 1]
-            or [i for i in some if not above[i] or not below[i]]
-            or some
-        )
-        for i in telling:
-            beside = below[i] if left[i] >= 0 else above[i]
-            widths = [contacts[n][2] for n in beside]
-            if not sum(widths) or len(widths) == 1:
-                widths = [Fraction(1)] * len(beside)
-            shares = {n: width / sum(widths) for n, width in zip(beside, widths, strict=True)}
-            for n in above[i] + below[i]:
-                impulse = abs(left[i]) * shares.get(n, 0)
-                told[n] = max(told.get(n, Fraction(0)), impulse)
-        for n, impulse in told.items():
-            low, high, _ = contacts[n]
-            if low is not None:
-                left[low] += impulse
-            if high is not None:
-                left[high] -= impulse
-        known |= told
-    return [known[n] for n in range(len(contacts))]
-
-
 def may_meet(one: Body, other: Body) -> bool:
     """Return whether their filters let two bodies meet."""
     if one.group and one.group == other.group:
@@ -247,31 +200,6 @@ class Turning:
     def side_of(self, n: int) -> int:
         """Return on which side of a body the other one is."""
         return -self.sign if n == self.rows[0] else self.sign
-
-
-@dataclass
-class Rubbing:
-    """A contact that has been met in this instant.
-
-    Attributes
-    ----------
-    rows : its bodies, in the order of space; the normal of the side points to the first
-    pressed, slides : whom the normal part, and friction, may change
-    may_carry : whether one may become a rider of the other
-    width : of the faces that touch, in 3D the area
-    budget, left : the momentum that friction may pass on, and what is left of it
-    """
-
-    rows: list[int]
-    axis: int
-    sign: int
-    friction: Fraction
-    pressed: set[int]
-    slides: set[int]
-    may_carry: bool = False
-    width: Fraction = Fraction(1)
-    budget: Fraction = Fraction(0)
-    left: Fraction = Fraction(0)
 
 
 class Link(NamedTuple):
@@ -2158,7 +2086,8 @@ class Simulator:
         self._keep_press()
         self.n_rubbed = len(self.rubbing)
         if any(c.friction for c in contacts):
-            self._rub(contacts)
+            self._find_budgets()
+            Friction(self, contacts).apply()
         self._note_unpressed()
         for c in contacts:
             if c.friction:
@@ -2166,37 +2095,6 @@ class Simulator:
         for c in sorted(contacts, key=lambda c: len(c.pressed)):
             self.riders.land(tuple(c.rows), c.axis, c.sign)
         return True
-
-    def _rub(self, contacts: list[Rubbing]) -> None:
-        """Let contacts rub, in rounds while bodies that several of them rub may slide on.
-
-        What bodies get from the second round on is rounded, because the fractions would grow.
-        """
-        self._find_budgets()
-        for n_rounds in range(RUB_LIMIT):
-            load: dict[tuple[int, int], list[Fraction]] = {}
-            for c in contacts:
-                for key in self._rubbed_by(c):
-                    load.setdefault(key, []).append(c.budget)
-            parts: dict[tuple[int, int], tuple[Fraction, Fraction]] = {}
-            goes_on = [self._rub_contact(c, load, parts) for c in contacts if c.budget]
-            for key, (change, kept) in parts.items():
-                rounded = Fraction(round(change * 2**100), 2**100) if n_rounds else change
-                self._join_parts(*key, rounded, kept)
-            if not any(goes_on):
-                return
-
-    def _join_parts(self, n: int, axis: int, change: Fraction, kept: Fraction) -> None:
-        """Give a body the mean change of its parts, and what they keep of its kick."""
-        self.change_along(n, axis, self.final(n, axis) + change)
-        self.kicks.weaken(n, axis, kept)
-
-    def _rubbed_by(self, c: Rubbing) -> list[tuple[int, int]]:
-        """Return the bodies that a contact may rub, each with an axis."""
-        return [
-            (n, axis) for axis in range(self.dim) for n in c.rows
-            if axis != c.axis and n in c.slides and axis not in self.bodies[n].locked and c.budget
-        ]  # fmt: skip
 
     def _keep_press(self) -> None:
         """Add up what has pressed bodies, before their contacts act along surfaces."""
@@ -2219,7 +2117,7 @@ class Simulator:
             )
             contacts.append((two, one, c.width) if c.sign > 0 else (one, two, c.width))
         for c, load in zip(self.rubbing, passed_on(contacts, self.press), strict=True):
-            c.budget = c.left = c.friction * load
+            c.budget = c.friction * load
 
     def edges(self, pair: Iterable[int], axis: int) -> list[Fraction]:
         """Return how wide the faces of two bodies touch now, on each axis of the surface."""
@@ -2228,54 +2126,3 @@ class Simulator:
             max(Fraction(0), min(high1[k], high2[k]) - max(low1[k], low2[k]))
             for k in range(self.dim) if k != axis
         ]  # fmt: skip
-
-    def _rub_contact(self, c: Rubbing, load: dict, parts: dict) -> bool:
-        """Rub the faces of a contact; a body that others rub too gets parts of its velocity.
-
-        Returns whether the faces slide and there is such a body.
-        """
-        one, two = c.rows
-        along = [axis for axis in range(self.dim) if axis != c.axis]
-        belts = self.riders.belt(one, c.axis, -c.sign), self.riders.belt(two, c.axis, c.sign)
-        share = {
-            axis: {n: c.budget / sum(load[n, k]) for n, k in self._rubbed_by(c) if k == axis}
-            for axis in along
-        }
-        slide = {
-            axis: self._rubbed_velocity(one, axis, share[axis]) + belts[0][axis]
-            - self._rubbed_velocity(two, axis, share[axis]) - belts[1][axis]
-            for axis in along
-        }  # fmt: skip
-        speed = root(sum(v * v for v in slide.values()))
-        used, any_shared = Fraction(0), False
-        for axis in along:
-            ease = {n: 1 / (self.bodies[n].mass * part) for n, part in share[axis].items()}
-            both = sum(ease.values())
-            gone = min(c.left * both / speed, Fraction(1)) if speed else Fraction(0)
-            used = max(used, gone * speed / both) if both else used
-            for n, part in share[axis].items():
-                change = slide[axis] * gone * ease[n] / both * (1 if n == two else -1)
-                lost = gone if len(ease) == 1 else Fraction(0)
-                if len(ease) == 2:
-                    self.kicks.give_back(n, axis, change)
-                change += lost * self.kicks.of[n][axis]
-                last = parts.get((n, axis), (Fraction(0), Fraction(0)))
-                parts[n, axis] = last[0] + part * change, last[1] + part * (1 - lost)
-            if all(part == 1 for part in share[axis].values()):
-                for n in ease:
-                    self._join_parts(n, axis, *parts.pop((n, axis)))
-            else:
-                any_shared = True
-        c.left -= used
-        if any(self.kicks.own[n][axis] for axis in along for n in share[axis]):
-            c.left = Fraction(0)  # what is damped rubs once
-        return any_shared and used > 0
-
-    def _rubbed_velocity(self, n: int, axis: int, movers: Collection[int]) -> Fraction:
-        """Return the velocity of a body that friction acts against.
-
-        Of two bodies that it may change those of this instant, else that at the end.
-        """
-        if len(movers) == 2:
-            return self.velocity_after(n, axis)
-        return self.final(n, axis) + (self.kicks.of[n][axis] if n in movers else Fraction(0))

@@ -509,6 +509,28 @@ SURFACES = {
         moves(0, -4, 100, 1, 0, 0, Slide(), Mass(other)),
     )
     for one, other in ((1, 1), (3, 1), (1, 5))
+} | {
+    f"a pile of crates of roughness {rough} slides where friction cannot hold it": scene(
+        still(0, -1, 500, 1, Friction(0.5)), *(
+            unit(0, 2 * row + 1, 30, -8, Friction(of), Mass(row % 3 + 1))
+            for row, of in enumerate(rough)
+        ),
+    )
+    for rough in ((0.5,) * 4, (0.5, 0.02, 0.5, 0.5), (0.1, 0.9, 0.3, 0.5), (0.9, 0.5, 0.3, 0.1))
+} | {
+    f"bricks in {n} rows slide as one": scene(
+        still(0, -1, 500, 1, Friction(0.5)), *(
+            moves(4 * x + 2 * (row % 2), 2 * row + 1, 1.75, 1, 30, -8, Slide(), Friction(0.75))
+            for row in range(n) for x in range(3)
+        ),
+    )
+    for n in (2, 3)
+} | {
+    f"a crate between a floor and a ceiling that go at {below} and {above}": scene(
+        moves(0, -1, 90, 1, below, 4, Friction(0.5)), moves(0, 5, 90, 1, above, -4, Friction(1)),
+        unit(0, 1, 5, 0, Friction(0.5)), unit(0, 3, 5, -1, Friction(1)),
+    )
+    for below, above in ((0, 0), (3, -3), (2, 8))
 }  # fmt: skip
 
 # One-way platforms, and who meets whom ---------------------------------------------------------
