@@ -1203,8 +1203,9 @@ class Space(BoxQueries[Filter]):
             return self.cast_rays(eye, ways, exclude=skipped, filter=filter, solid=solid)
 
         ends, eye = slope_ends(eye, reach, self.slope_outlines(found).corners)
-        here = set(self.query_point(eye, exclude=exclude, filter=filter, solid=solid))
-        holds = np.array([entity in here for entity in found], np.bool_)
+        still = np.zeros(2)  # a ray that goes nowhere meets no `OneWay`
+        at_eye = self.ray_hits(eye, still, exclude=exclude, filter=filter, solid=solid)
+        holds = np.isin(found, [hit.entity for hit in at_eye])
         ids = np.array(found, np.int64)
         return visible_region(eye, reach, ids, self.boxes(found), holds, ends, cast)
 

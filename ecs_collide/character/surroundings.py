@@ -153,7 +153,7 @@ class Surroundings:
                 self.up = k + 1 if up[k] > 0.0 else -k - 1
         if self.searched is not timeline:
             self.search = Search(timeline.broadphase.still, timeline.broadphase.moving)
-            self.search.use_slopes(self.bodies)
+            self.search.use_bodies(self.bodies)
             self.searched = timeline
         self.has_boxes = boxes is not None
         self.boxes = () if boxes is None else boxes

@@ -8,7 +8,7 @@ them each body uses.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import ALL, Trait
+from ecs_collide._kernel.constants import ALL, OF_SPACE, Trait
 from ecs_collide.motion.controls import Controls
 
 # The numbers of a row of `RareColumns.filters`.
@@ -114,6 +114,16 @@ class RareColumns:
         self.slope_high[i] = high
         self.any_slope |= side != 0
         return 0
+
+    @cython.ccall
+    def side(
+        self, normal: cython.double[:, ::1], i: cython.Py_ssize_t, up: cython.int
+    ) -> cython.int:
+        """Return the side to which a normal points, `up` for the default one; 0 if it is not valid."""
+        for k in range(self.dim):
+            if normal[i, k] != OF_SPACE:
+                return side_of(normal, i)
+        return up
 
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filters of two bodies let them meet; requires `is_used`."""

@@ -581,13 +581,20 @@ class Slopes:
         self, hit: cython.p_double, start: cython.p_double, displacement: cython.p_double
     ) -> cython.void:
         """Correct the point and the normal of a measured ray's hit if it is on the line."""
-        dim: cython.int = self.bodies.dim
         rate: cython.double = self.rate_of(displacement)
 
         if rate < 0.0 and -self.above / rate == hit[0]:
-            for k in range(dim):
-                hit[1 + k] = start[k] + hit[0] * displacement[k] + 0.0
-                hit[1 + dim + k] = self.normal_on(k)
+            self.describe_line(hit, start, displacement)
+
+    def describe_line(
+        self, hit: cython.p_double, start: cython.p_double, displacement: cython.p_double
+    ) -> cython.void:
+        """Write the point and the normal of a ray's hit on the line."""
+        dim: cython.int = self.bodies.dim
+
+        for k in range(dim):
+            hit[1 + k] = start[k] + hit[0] * displacement[k] + 0.0
+            hit[1 + dim + k] = self.normal_on(k)
 
     def describe_cast(
         self, hit: cython.p_double, sweeper: Sweeper, way: cython.double, half: cython.double

@@ -254,13 +254,13 @@ class Sweeper:
 
         A front side closes, and its gap is not deep at `enter`.
         """
-        side: cython.int = 2 * k + (1 if sign > 0 else 0)
+        side: cython.int = self.side_of(k, sign)
 
         if self.axis == k and (self.sign > 0) == (sign > 0):
             return True
         if self.rate[side] >= 0.0:
             return False
-        if self.gap[side] + self.rate[side] * self.enter <= -self.slop[k]:
+        if self.gap[side] + self.rate[side] * self.enter <= -self.slop[side >> 1]:
             return False
         self.axis = k
         self.sign = sign

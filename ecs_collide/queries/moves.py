@@ -20,6 +20,7 @@ from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Queries, Selection
+from ecs_collide.queries.wrapped import Query
 from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.shared import SharedParts
@@ -165,10 +166,12 @@ class Moves:
         while path.goes_on and len(path.hits) - len(crossed) < HIT_LIMIT:
             wanted_displacement = path.wanted_displacement
             query = QueryKind.CAST, (path.centre, half, wanted_displacement), 0, 1.0
-            for hit in self._queries.first(BoxHit, query, selection):
+            hits = self._queries.first(BoxHit, query, selection)
+            landings = self._landings(hits, query, selection)
+            for hit in (landings.get(hit.id, hit) for hit in hits):
                 if not self._contacts.may_meet(entity, hit.id):
                     continue
-                is_solid = self._is_solid(entity, hit)
+                is_solid = self._is_solid(entity, hit, landings)
                 closes = (
                     sum(n * w for n, w in zip(hit.normal, wanted_displacement, strict=True)) < 0.0
                 )
@@ -201,7 +204,17 @@ class Moves:
         least = min(depth for depth, _ in depths)
         return any(depth == least and gain > 0.0 for depth, gain in depths)
 
-    def _is_solid(self, entity: int, hit: BoxHit) -> bool:
+    def _landings(
+        self, hits: list[BoxHit], query: Query, selection: Selection
+    ) -> dict[int, BoxHit]:
+        """Return the hits on solid sides of one-way bodies, by entity, over corners too."""
+        one_ways = self._link.world.having(OneWay)
+        if not any(hit.id in one_ways for hit in hits):
+            return {}
+        solid = selection[0], one_ways.__contains__, True
+        return {hit.id: hit for hit in self._queries.first(BoxHit, query, solid)}
+
+    def _is_solid(self, entity: int, hit: BoxHit, landings: dict[int, BoxHit]) -> bool:
         """Return whether a body that is hit blocks the moving one."""
         world = self._link.world
         one, other = (
@@ -212,18 +225,12 @@ class Moves:
             return False
         if one[Separate] is not None and other[Separate] is not None:
             return False
-        backwards = tuple(-part + 0.0 for part in hit.normal)
-        own = one[OneWay] if self._contacts.is_dynamic(hit.id) else None  # it counts for who comes
-        return self._is_open(other[OneWay], hit.normal, hit.depth) and self._is_open(
-            own, backwards, hit.depth
-        )
-
-    def _is_open(self, one_way: OneWay | None, normal: Vector, depth: float) -> bool:
-        """Return whether a body is solid on the side with this normal; `one_way` may be None."""
-        if one_way is None:
+        if other[OneWay] is not None and hit.id not in landings:
+            return False
+        if one[OneWay] is None or not self._contacts.is_dynamic(hit.id):
             return True
-        out = solid_side(one_way, self._registry.up)
-        return depth == 0.0 and sum(a * b for a, b in zip(out, normal, strict=True)) > 0.0
+        out = solid_side(one[OneWay], self._registry.up)
+        return hit.depth == 0.0 and sum(a * b for a, b in zip(out, hit.normal, strict=True)) < 0.0
 
 
 class _Path:

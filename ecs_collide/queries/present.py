@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import LARGEST, Has, Mark
+from ecs_collide._kernel.constants import LARGEST, Has, Mark, Trait
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.components.slope import Slope
+from ecs_collide.components.surfaces import OneWay
 from ecs_collide.esper_world import World
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
@@ -78,7 +79,7 @@ class PresentBodies:
         bodies.rare.use()
         components = registry.components
         wanted = [components.vector(role, dim).kind for role in _ROLES]
-        wanted += [Attached, Disabled, Fixed, Slope]
+        wanted += [Attached, Disabled, Fixed, Slope, OneWay]
         make = backend.kernels.bindings.ComponentBinding
         self._kinds = [
             make(kind.type, kind.names, kind.mark, 0, kind.columns)
@@ -93,13 +94,14 @@ class PresentBodies:
         self._position, self._extents = self._kinds[:2]
         self._offset, self._owner = by_name[Attached, ("x",)], by_name[Attached, ("owner",)]
         self._rise, self._heights = by_name[Slope, ("x",)], by_name[Slope, ("low",)]
+        self._side = by_name[OneWay, ("x",)]
         makers = self._position, self._extents
         self._finder = self._kernels.BoxFinder(
             bodies, registry.table.bodies, registry.units, makers, registry.makers
         )
         self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
-        self.slopes = self.search.use_slopes(bodies)
+        self.slopes = self.search.use_bodies(bodies)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
         self._has = np.zeros(0, np.int64)  # by row: the marks of its kinds
         self._is_in = np.zeros(0, np.bool_)  # whether it is in the tree
@@ -202,13 +204,23 @@ class PresentBodies:
         return found
 
     def _shape(self, rows: list[int]) -> None:
-        """Read the shapes of the slopes among some bodies, which have been placed."""
+        """Read the sides and the shapes of some bodies, which have been placed."""
+        self._turn(np.array(rows, np.int64))
         sloped = list(dict.fromkeys(self._slopes_among(rows)))
         if sloped:
             odd = Has.VELOCITY | Has.GROWTH | Mark.ATTACHED
             are_plain = (self._has[sloped] & odd == 0) & (not self._registry.sweeps)
             for row, is_plain in zip(sloped, are_plain.tolist(), strict=True):
                 self._shape_one(row, is_plain)
+
+    def _turn(self, rows: Longs) -> None:
+        """Read the sides on which the one-way ones among some bodies are solid."""
+        is_one_way = self._has[rows] & self._side.mark != 0
+        self.table.traits[rows] = np.where(is_one_way, Trait.ONE_WAY, 0)
+        normals = getattr(self.table.views, self._side.columns[0])
+        rare, up = self.table.bodies.rare, self._registry.reader.rare_reader.up
+        for row in rows[is_one_way].tolist():
+            self.table.one_way[row] = rare.side(normals, row, up)
 
     def _shape_one(self, row: int, is_plain: bool) -> None:
         """Read the shape of a slope; one that the step would take for a box is a box.
@@ -254,6 +266,9 @@ class PresentBodies:
         slopes = rows[self._has[rows] & self._rise.mark != 0]
         if len(slopes):
             changed += self._read(self._rise, self._heights, slopes)
+        one_ways = rows[self._has[rows] & self._side.mark != 0]
+        if len(one_ways):
+            changed += self._read(self._side, self._side, one_ways)
         if len(self._attached):
             boxes = self._read(self._offset, self._owner, self._attached)
             if boxes:

@@ -154,7 +154,7 @@ class QueriedBodies:
             return self.present.search
         if self._searched is not self._state.timeline:
             self._search = search_of(self._domain, *self._state.trees)
-            self._search.use_slopes(self._registry.table.bodies)
+            self._search.use_bodies(self._registry.table.bodies)
             self._searched = self._state.timeline
         return self._search
 

@@ -92,7 +92,7 @@ class Queries:
         """Return the ids of the boxes that share a point with a region, sorted."""
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
-        found: list[int] = self._find((QueryKind.REGION, corners, 0, 0.0), excluded)
+        found: list[int] = self._find((QueryKind.REGION, corners, 0, 0.0), excluded, solid)
         allowed = self._queried.allowed(filter, solid)
         return found if allowed is None else [id for id in found if allowed(id)]
 
@@ -105,12 +105,12 @@ class Queries:
         excluded = None if exclude is None else self._excluded(exclude)
         allowed = self._queried.allowed(filter, solid)
         if allowed is None:
-            return [hit(*found) for found in self._find(query, excluded)]
+            return [hit(*found) for found in self._find(query, excluded, solid)]
         kind, vectors, limit, bound = query
         kept: list[_Hit] = []
         n_seen, n_wanted = 0, max(_FIRST_HITS, 2 * limit) if limit else 0
         while True:
-            hits = self._find((kind, vectors, n_wanted, bound), excluded)
+            hits = self._find((kind, vectors, n_wanted, bound), excluded, solid)
             for found in (hit(*one) for one in hits[n_seen:]):
                 if allowed(found.id):
                     kept.append(found)
@@ -120,19 +120,19 @@ class Queries:
                 return kept
             n_seen, n_wanted = n_wanted, 4 * n_wanted
 
-    def _find(self, query: Query, excluded: Rows) -> Any:
+    def _find(self, query: Query, excluded: Rows, solid: bool) -> Any:
         """Return the list of results of the kernel."""
         queried, found = self._queried, None
         search, boxes = queried.search, queried.boxes
         if type(search) is not WrappedSearch:
-            found = search.search(query, excluded, boxes)
+            found = search.search(query, excluded, boxes, solid)
         if found is None:
             kind, vectors, limit, bound = query
             names = ("point",) if len(vectors) == 1 else _NAMES[kind]
             rows = same_vectors(**dict(zip(names, vectors, strict=True)))
             self._refuse_wrong(kind, dict(zip(names, rows, strict=True)))
             checked = tuple(tuple(row) for row in rows.tolist())
-            found = search.search((kind, checked, limit, bound), excluded, boxes)
+            found = search.search((kind, checked, limit, bound), excluded, boxes, solid)
         return found
 
     # -- queries in bulk --
@@ -161,7 +161,7 @@ class Queries:
             The numbers of each result; inf, nan, nan ... where there are no more.
         """
         kind, vectors, limit, bound = query
-        queried = self._queried
+        queried, solid = self._queried, selection[2]
         each, skipped = self._excluded_each(exclude_each), self._skipped(selection)
         search, boxes = queried.search, queried.boxes
         known = self._rows(kind, vectors)
@@ -180,13 +180,14 @@ class Queries:
         found = np.full((n, limit), -1, np.int64)
         hits = np.full((n * limit, n_numbers[kind]), np.nan)
         checked = kind, tuple(array.data for array in known), limit, bound
-        search.search_many(checked, skipped, boxes, (each.data, found.data, hits.data))
+        search.search_many(checked, skipped, boxes, (each.data, found.data, hits.data), solid)
         for owner, mine in self._boxes_of_each(each):  # their queries are asked again
             rows = np.flatnonzero(each == owner)
             some, numbers = found[rows], np.full((len(rows) * limit, hits.shape[1]), np.nan)
             checked = kind, tuple(array[rows].data for array in known), limit, bound
             others = *(skipped or ()), *mine
-            search.search_many(checked, others, boxes, (each[rows].data, some.data, numbers.data))
+            into = each[rows].data, some.data, numbers.data
+            search.search_many(checked, others, boxes, into, solid)
             found[rows] = some
             hits.reshape(n, limit, -1)[rows] = numbers.reshape(len(rows), limit, -1)
         hits[:, 0][found.ravel() < 0] = np.inf

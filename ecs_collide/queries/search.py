@@ -17,12 +17,20 @@ from math import nextafter, sqrt
 
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
-from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, STACK_ROOM, TINY, QueryKind
+from ecs_collide._kernel.constants import (
+    INF,
+    LARGEST,
+    LENGTH_ROUNDING,
+    STACK_ROOM,
+    TINY,
+    QueryKind,
+    Trait,
+)
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.bodies import Bodies, flat, vector_of
-from ecs_collide.narrowphase.slopes import Slopes
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
 
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
@@ -133,7 +141,8 @@ class Search:
 
     `boxes` are three arrays with a row for each item: the corners `min` and `max` of its own box,
     and its id.  If the corners have no rows, for a single tree only, the boxes in the tree are the
-    items' own.  `excluded` is a tuple of the items that are not returned, or None.
+    items' own.  `excluded` is a tuple of the items that are not returned, or None.  With `solid`, a
+    RAY and a CAST meet one-way bodies as in a step: only on the solid side, and from outside.
     """
 
     first: Tree
@@ -141,8 +150,9 @@ class Search:
     has_second: cython.bint
     dim: cython.Py_ssize_t
     sweeper: Sweeper
-    slopes: Slopes  # of the items, with `knows_slopes`
-    knows_slopes: cython.bint
+    slopes: Slopes  # of the items, with `knows_bodies`
+    knows_bodies: cython.bint
+    by_side: cython.bint  # whether one-way items are met on their solid side only
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
@@ -181,10 +191,10 @@ class Search:
         self.best = KBestHeap()
         self.excluded = zeros(BYTE, 0)
 
-    def use_slopes(self, bodies: Bodies) -> Slopes:
-        """Treat the slopes among the items, rows of bodies, as such; return what measures them."""
+    def use_bodies(self, bodies: Bodies) -> Slopes:
+        """Treat the items as bodies, by row: slopes and one-way ones; return what measures slopes."""
         self.slopes = Slopes(bodies)
-        self.knows_slopes = True
+        self.knows_bodies = True
         return self.slopes
 
     @cython.cfunc
@@ -200,11 +210,22 @@ class Search:
 
         The box of the item is given by its corners from p on.
         """
-        if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
+        if not self.knows_bodies or not self.slopes.bodies.rare.any_slope:
             return False
         return self.slopes.relate(item, self.low, self.high, mins, maxs, p)
 
-    def search(self, query: tuple, excluded, boxes: tuple) -> object:
+    @cython.cfunc
+    @cython.inline
+    def _solid_side(self, item: cython.longlong) -> cython.int:
+        """Return the only side on which an item is met, a code of `RareColumns`; 0 for all sides."""
+        if not self.by_side:
+            return 0
+        b: Bodies = self.slopes.bodies
+        return b.rare.one_way[item] if b.traits[item] & Trait.ONE_WAY else 0
+
+    def search(
+        self, query: tuple, excluded, boxes: tuple, solid: cython.bint = False
+    ) -> object:
         """Return the first results of a query, by key, then id.
 
         Each is a tuple.  RAY: id, time, point, normal.  CAST: id, time, centre, normal, depth.
@@ -224,6 +245,7 @@ class Search:
             and self._set_box()
         ):
             return None
+        self.by_side = solid and self.knows_bodies
         self._load(excluded, boxes)
         self._search(query[2], query[3])
         self._end(excluded)
@@ -245,6 +267,7 @@ class Search:
         way meets few of them, so all whose boxes touch the bounds of the way are tried.
         """
         self.kind = QueryKind.CAST
+        self.by_side = False
         for k in range(self.dim):
             self.start[k] = centre[k] + 0.0
             self.half[k] = half[k] + 0.0
@@ -274,7 +297,9 @@ class Search:
                 if key <= self.best.bound:
                     self.best.offer(key, item)
 
-    def search_many(self, query: tuple, excluded, boxes: tuple, rows: tuple) -> None:
+    def search_many(
+        self, query: tuple, excluded, boxes: tuple, rows: tuple, solid: cython.bint = False
+    ) -> None:
         """Write the first results of each RAY, CAST or NEAR.
 
         Parameters
@@ -291,6 +316,7 @@ class Search:
         limit: cython.Py_ssize_t = query[2]
         bound: cython.double = query[3]
         self.kind = query[0]
+        self.by_side = solid and self.knows_bodies
         starts: cython.double[:, ::1] = vectors[0]
         halves: cython.double[:, ::1] = vectors[1] if self.kind == QueryKind.CAST else starts
         lasts: cython.double[:, ::1] = vectors[len(vectors) - 1]
@@ -487,7 +513,7 @@ class Search:
                 if self.own:
                     if self.kind == QueryKind.CAST:
                         self._aim(nodes.box, nodes.box, i, i + dim)
-                        key = self._time_of_impact()
+                        key = self._time_of_impact(item)
                 else:
                     key = self._key_of(item)
                 if key <= best.bound:
@@ -504,14 +530,24 @@ class Search:
             return key
         if self.kind == QueryKind.CAST:
             self._aim_at(item, self.lows, self.highs, i)
-            return self._time_of_impact()
-        if not self._measure_slope(item, self.lows, self.highs, i):
+            return self._time_of_impact(item)
+        is_slope: cython.bint = self._measure_slope(item, self.lows, self.highs, i)
+        if self.kind == QueryKind.RAY:
+            if is_slope:
+                key = self._time_in_slope(i, key)
+            side: cython.int = self._solid_side(item)
+            if side != 0 and not self._turns_to(side, item, key, self.lows, self.highs, i):
+                return INF
             return key
-        if self.kind == QueryKind.NEAR:
-            slopes: Slopes = self.slopes
-            return max(
-                key, slopes.distance(self.low, self.high, self.lows, self.highs, i, self.closest)
-            )
+        if not is_slope:
+            return key
+        slopes: Slopes = self.slopes
+        return max(
+            key, slopes.distance(self.low, self.high, self.lows, self.highs, i, self.closest)
+        )
+
+    def _time_in_slope(self, i: cython.Py_ssize_t, key: cython.double) -> cython.double:
+        """Return when a ray, in the box of a measured slope from time `key`, is in its solid part."""
         leave: cython.double = INF
         for k in range(self.dim):
             way: cython.double = self.displacement[k]
@@ -519,6 +555,30 @@ class Search:
                 face: cython.double = self.highs[i + k] if way > 0.0 else self.lows[i + k]
                 leave = min(leave, (face - self.start[k]) / way)
         return self.slopes.clip(self.displacement, key, leave)
+
+    def _turns_to(
+        self,
+        side: cython.int,
+        item: cython.longlong,
+        time: cython.double,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Return whether a ray that touches an item at a time enters it by a side, or at its edge.
+
+        The contact of the sweep is then that side, or the line of a slope that is open on it.  The
+        box of the item is given by its corners from p on.
+        """
+        k: cython.int = abs(side) - 1
+        sign: cython.int = 1 if side > 0 else -1
+
+        is_slope: cython.bint = self._aim_at(item, mins, maxs, p)
+        self.sweeper.enter = time
+        self.sweeper.axis = -1
+        if is_slope and self.slopes.is_open(k, sign) and self.sweeper.turn_to(k, 2 * sign):
+            return True
+        return self.sweeper.turn_to(k, sign)
 
     def _least_key(
         self,
@@ -633,13 +693,19 @@ class Search:
             )  # fmt: skip
         self.sweeper.n_sides = 2 * self.sweeper.dim
 
-    def _time_of_impact(self) -> cython.double:
-        """Return the time of impact of the aimed sweep, 0 for an overlap, inf for none."""
+    def _time_of_impact(self, item: cython.longlong) -> cython.double:
+        """Return the time of impact of the sweep aimed at an item, 0 for an overlap, inf for none.
+
+        A box lands on a one-way item over a corner too, as in `Narrowphase`.
+        """
         kind: cython.int = self.sweeper.solve()
+        side: cython.int = self._solid_side(item)
 
         if kind == IMPACT:
-            return self.sweeper.enter
-        return 0.0 if kind == OVERLAP else INF
+            if side == 0 or self.sweeper.turn_to(abs(side) - 1, 1 if side > 0 else -1):
+                return self.sweeper.enter
+            return INF
+        return 0.0 if kind == OVERLAP and side == 0 else INF
 
     # Results
 
@@ -673,9 +739,7 @@ class Search:
                 self.far[k] = self.highs[self.dim * item + k]
         self.hit[0] = self.best.keys[i]
         if self.kind == QueryKind.RAY:
-            self._describe_ray(self.hit[0])
-            if self._measure_slope(item, self.near, self.far, 0):
-                self.slopes.describe_ray(self.hit, self.start, self.displacement)
+            self._describe_ray(item, self.hit[0])
         elif self.kind == QueryKind.CAST:
             self._describe_impact(item, self.hit[0])
         else:
@@ -686,13 +750,14 @@ class Search:
             for k in range(self.dim):
                 self.hit[1 + k] = self.closest[k]
 
-    def _describe_ray(self, time: cython.double) -> cython.void:
+    def _describe_ray(self, item: cython.longlong, time: cython.double) -> cython.void:
         """Write the point and the normal of a hit.
 
-        The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
-        lowest axis counts.
+        The point is exactly on the face that is hit.  Of several faces hit at once, the solid side
+        of a one-way item counts, else the one of the lowest axis.
         """
         dim: cython.Py_ssize_t = self.dim
+        side: cython.int = self._solid_side(item)
         is_met: cython.bint = False
 
         for k in range(dim):
@@ -702,10 +767,16 @@ class Search:
             if direction == 0.0 or is_met:
                 continue
             face: cython.double = self.near[k] if direction > 0.0 else self.far[k]
-            if (face - self.start[k]) / direction == time:
+            if abs(side) == k + 1 or (side == 0 and (face - self.start[k]) / direction == time):
                 is_met = True
                 self.hit[1 + k] = face
                 self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
+        if side != 0:
+            self._turns_to(side, item, time, self.near, self.far, 0)
+            if is_slanted(self.sweeper.sign):
+                self.slopes.describe_line(self.hit, self.start, self.displacement)
+        elif self._measure_slope(item, self.near, self.far, 0):
+            self.slopes.describe_ray(self.hit, self.start, self.displacement)
 
     def _describe_impact(self, item: cython.longlong, time: cython.double) -> cython.void:
         """Write the centre, the normal and the depth where the moving box meets an item.
@@ -715,7 +786,7 @@ class Search:
         dim: cython.Py_ssize_t = self.dim
 
         is_slope: cython.bint = self._aim_at(item, self.near, self.far, 0)
-        self.sweeper.solve()
+        self._time_of_impact(item)
         for k in range(dim):
             self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0

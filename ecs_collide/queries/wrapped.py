@@ -48,9 +48,9 @@ class WrappedSearch:
         self._trees = trees
         self._dim = len(domain.widths)
 
-    def use_slopes(self, bodies: Any) -> Any:
+    def use_bodies(self, bodies: Any) -> Any:
         """Treat the slopes among the bodies as such, as the kernel's `Search` does."""
-        return self._search.use_slopes(bodies)
+        return self._search.use_bodies(bodies)
 
     # -- which images --
 
@@ -127,7 +127,9 @@ class WrappedSearch:
 
     # -- the interface of the kernel --
 
-    def search(self, query: Query, excluded: Rows, boxes: Boxes) -> list[Any]:
+    def search(
+        self, query: Query, excluded: Rows, boxes: Boxes, solid: bool = False
+    ) -> list[Any]:
         """Return the first results of one query."""
         kind, vectors, limit, bound = query
         first, *others = (np.array(vector) for vector in vectors)
@@ -149,7 +151,7 @@ class WrappedSearch:
                 moved = [start - shift, start - shift + size]
             vectors = tuple(tuple(vector.tolist()) for vector in moved)
             query = kind, vectors, limit, bound
-            found: list[Any] = self._search.search(query, excluded, boxes)
+            found: list[Any] = self._search.search(query, excluded, boxes, solid)
             return found
 
         return [
@@ -158,7 +160,7 @@ class WrappedSearch:
         ]
 
     def search_many(
-        self, query: Query, excluded: Rows, boxes: Boxes, rows: tuple[Any, Any, Any]
+        self, query: Query, excluded: Rows, boxes: Boxes, rows: tuple[Any, Any, Any], solid: bool
     ) -> None:
         """Write the first results of many queries."""
         kind, vectors, limit, bound = query
@@ -173,7 +175,7 @@ class WrappedSearch:
             numbers = np.full((len(which) * limit, hits.shape[1]), np.nan)
             shifted = kind, tuple(vector.data for vector in moved), limit, bound
             into = each[which].data, items.data, numbers.data
-            self._search.search_many(shifted, excluded, boxes, into)
+            self._search.search_many(shifted, excluded, boxes, into, solid)
             numbers[items.ravel() < 0, 0] = np.inf
             return items, numbers
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
+from ecs_collide._kernel.constants import ALL, NAN, TRAITS_SHIFT, Trait
 from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.dynamics import Dominance, LockedAxes
 from ecs_collide.components.filters import Filter
@@ -18,7 +18,6 @@ from ecs_collide.motion.rare_columns import (
     GROUP,
     MASK,
     RareColumns,
-    side_of,
 )
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
@@ -130,13 +129,6 @@ class RareReader:
                 for k in range(kind.width):
                     kind.seen[i, k] = NAN
 
-    def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
-        """Return the side to which the normal of a body points, 0 if it is not valid."""
-        for k in range(self.rare.dim):
-            if kind.seen[i, k] != OF_SPACE:
-                return side_of(kind.seen, i)
-        return self.up
-
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill the columns of a body; return whether its numbers are valid.
 
@@ -169,10 +161,10 @@ class RareReader:
         if c.is_used and self._has(i, self.friction) and self.friction.allows(i, CODE):
             c.friction_rule[i] = int(self.friction.seen[i, CODE])
         if self._has(i, self.one_way):
-            t.one_way[i] = self.side(self.one_way, i)
+            t.one_way[i] = t.side(self.one_way.seen, i, self.up)
             fine &= t.one_way[i] != 0
         if self._has(i, self.normal):
-            t.carries[i] = self.side(self.normal, i)
+            t.carries[i] = t.side(self.normal.seen, i, self.up)
             t.any_carrier = True
             fine &= t.carries[i] != 0
             for k in range(t.dim):  # the part along the normal is ignored: a surface slides
