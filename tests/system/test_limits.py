@@ -153,6 +153,21 @@ def test_a_lift_crushes_a_held_body_against_a_ceiling():
     assert velocity(ball) == (100, 0)
 
 
+@pytest.mark.parametrize("lift_is_first", [True, False])
+def test_a_held_ball_that_a_lift_meets_rides_on_it_and_does_not_rebound(lift_is_first):
+    lift = mover((0, -11), (2, 1), (0, 10)) if lift_is_first else None
+    ball, _, _ = between_walls()
+    lift = lift or mover((0, -11), (2, 1), (0, 10))
+    space = ec.install(ec.Space(pair_limit=2))
+
+    esper.process(1.0)
+
+    assert {space.collisions[-1].first, space.collisions[-1].second} == {ball, lift}
+    assert space.collisions[-1].impulse == 10
+    assert position(ball) == (1, pytest.approx(1))
+    assert velocity(ball) == (100, 0)
+
+
 @pytest.mark.parametrize("pair_limit", [1, 2, 5])
 @pytest.mark.parametrize("response", [ec.Deflect, ec.Slide, ec.Push, ec.Stop])
 def test_nothing_passes_through_anything_where_bodies_are_held(pair_limit, response, volume):
