@@ -515,8 +515,6 @@ class Solver:
         else:
             m.impulse += mass1 * (mass2 / (mass1 + mass2)) * (abs(v1 - v2) + self.parting)
         c.merge(one, other, anchor)
-        c.write_axis(m.rows[0], m.axis)
-        c.write_axis(m.rows[1], m.axis)
 
     def _merge_faces(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Merge the clusters of two bodies so that their faces have one velocity, if possible.
