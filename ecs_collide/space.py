@@ -1166,7 +1166,7 @@ class Space(BoxQueries[Filter]):
         exclude, filter : optional
             As in `query`: which bodies are seen through, and which are in the way.
         solid : bool
-            See through sensors, as is usual here.
+            See through sensors and the open sides of `OneWay`, as is usual here.
 
         Returns
         -------

@@ -73,7 +73,9 @@ class BoxQueries(Generic[_Filter]):
             type that the entity must have, a tuple of types of which it must have one, and a
             `Filter`, which must allow its body.
         solid : bool
-            Exclude sensors.  An `AABBTree` has none.
+            Exclude sensors.  Rays and casts then meet a `OneWay` as a body does in a step: on its
+            solid side, from outside.  Regions and distances have no direction and find all of it.
+            An `AABBTree` has neither.
 
         Raises
         ------
@@ -311,7 +313,7 @@ class BoxQueries(Generic[_Filter]):
         radius : float
             In world units, above 0.
         exclude, filter, solid : optional
-            As in `query`.
+            As in `query`.  With `solid`, a `OneWay` counts if the square around the circle meets it.
 
         Returns
         -------

@@ -20,8 +20,8 @@ from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Queries, Selection
-from ecs_collide.queries.wrapped import Query
 from ecs_collide.queries.results import BoxHit
+from ecs_collide.queries.wrapped import Query
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.shared import SharedParts
 
@@ -227,9 +227,10 @@ class Moves:
             return False
         if other[OneWay] is not None and hit.id not in landings:
             return False
-        if one[OneWay] is None or not self._contacts.is_dynamic(hit.id):
+        own = one[OneWay]
+        if own is None or not self._contacts.is_dynamic(hit.id):  # it counts for who comes
             return True
-        out = solid_side(one[OneWay], self._registry.up)
+        out = solid_side(own, self._registry.up)
         return hit.depth == 0.0 and sum(a * b for a, b in zip(out, hit.normal, strict=True)) < 0.0
 
 

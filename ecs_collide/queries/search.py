@@ -223,9 +223,7 @@ class Search:
         b: Bodies = self.slopes.bodies
         return b.rare.one_way[item] if b.traits[item] & Trait.ONE_WAY else 0
 
-    def search(
-        self, query: tuple, excluded, boxes: tuple, solid: cython.bint = False
-    ) -> object:
+    def search(self, query: tuple, excluded, boxes: tuple, solid: cython.bint = False) -> object:
         """Return the first results of a query, by key, then id.
 
         Each is a tuple.  RAY: id, time, point, normal.  CAST: id, time, centre, normal, depth.

@@ -42,7 +42,8 @@ def visible_region(
     boxes : two float64 (n, 2)
         Their corners.
     holds : bool (n,)
-        Which of them have the point, within or on their faces: a slope only in its solid part.
+        Which of them have the point, within or on their faces: a slope only in its solid part, a
+        `OneWay` only if it counts on all sides.
     ends : float64 (m, 2)
         The ends of the lines of slopes.
     cast : callable
@@ -60,7 +61,8 @@ def visible_region(
     hits = cast(middles * lengths[:, None], ids[touches].tolist())
 
     rows = np.arange(len(middles))
-    is_hit = hits.ids >= 0
+    at_once = hits.times == 0.0  # the point lies on the solid side of a `OneWay`
+    is_hit = (hits.ids >= 0) & ~at_once
     across = np.where(is_hit[:, None], hits.normals, middles)
     axes = np.abs(across).argmax(axis=1)
     is_up = middles[rows, axes] > 0.0
@@ -77,7 +79,7 @@ def visible_region(
         distance = (hits.points[row] - point) @ normal
         first[row] = starts[row] * (distance / (starts[row] @ normal)) + point
         last[row] = stops[row] * (distance / (stops[row] @ normal)) + point
-    dark = _enters(point, mins[touches], maxs[touches], middles, slop)
+    dark = at_once | _enters(point, mins[touches], maxs[touches], middles, slop)
     first[dark] = last[dark] = point
     return _without_needless(np.stack([first, last], axis=1).reshape(-1, 2))
 

@@ -127,9 +127,7 @@ class WrappedSearch:
 
     # -- the interface of the kernel --
 
-    def search(
-        self, query: Query, excluded: Rows, boxes: Boxes, solid: bool = False
-    ) -> list[Any]:
+    def search(self, query: Query, excluded: Rows, boxes: Boxes, solid: bool = False) -> list[Any]:
         """Return the first results of one query."""
         kind, vectors, limit, bound = query
         first, *others = (np.array(vector) for vector in vectors)
