@@ -1204,8 +1204,9 @@ class Space(BoxQueries[Filter]):
 
         ends, eye = slope_ends(eye, reach, self.slope_outlines(found).corners)
         still = np.zeros(2)  # a ray that goes nowhere meets no `OneWay`
-        at_eye = self.ray_hits(eye, still, exclude=exclude, filter=filter, solid=solid)
-        holds = np.isin(found, [hit.entity for hit in at_eye])
+        hits = self.ray_hits(eye, still, exclude=exclude, filter=filter, solid=solid)
+        here = {hit.entity for hit in hits}
+        holds = np.array([entity in here for entity in found], np.bool_)
         ids = np.array(found, np.int64)
         return visible_region(eye, reach, ids, self.boxes(found), holds, ends, cast)
 
