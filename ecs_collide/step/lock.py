@@ -188,31 +188,33 @@ def _is_running(thread, frame):
     if frame is None:
         return True
     for _ in range(N_LOOKS):
-        if thread == get_ident():
-            at: FrameType | None = sys._getframe()
-        else:
-            at = _frames_of_threads().get(thread)
-        last = None
-        while at is not None and at is not frame:
-            last, at = at, at.f_back
-        if at is not None:
+        is_there, outermost = _look(thread, frame)
+        if is_there:
             return True
-        if last is None or not last.f_code.co_flags & generators:
+        if outermost is None or not outermost.f_code.co_flags & generators:
             return False
         # The thread runs while its stack is read, and a generator that yields has no caller.
     return True
 
 
-def _frames_of_threads():
-    """Return the current frame of each thread.
+def _look(thread, frame):
+    """Return whether a frame is on the stack of a thread, and the outermost frame if it is not.
 
-    No garbage is collected meanwhile: a finalizer would let other threads run while Python holds the
-    lock of its list of threads, and one that starts a thread would wait for it forever.
+    No garbage is collected meanwhile, because its finalizers let other threads run.  One that starts
+    a thread would wait forever for Python's list of threads, which is locked here.  And Python 3.11
+    may collect within `f_back`: a frame that the other thread leaves then is read after it is freed.
     """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return sys._current_frames()
+        if thread == get_ident():
+            at: FrameType | None = sys._getframe()
+        else:
+            at = sys._current_frames().get(thread)
+        last = None
+        while at is not None and at is not frame:
+            last, at = at, at.f_back
+        return at is not None, last
     finally:
         if was_enabled:
             gc.enable()

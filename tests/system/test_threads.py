@@ -348,7 +348,12 @@ LOOKS_WHILE_THREADS_START = """
 import gc, sys, threading, time
 from ecs_collide.step import lock
 
-gc.callbacks.append(lambda *_: time.sleep(0))  # as a finalizer, it lets other threads run
+def finalize(*_):
+    collected_in.add(sys._getframe(1).f_code.co_name)
+    time.sleep(0)  # as a finalizer, it lets other threads run
+
+collected_in = set()
+gc.callbacks.append(finalize)
 gc.set_threshold(5)
 sys.setswitchinterval(1e-5)
 ended = threading.Event()
@@ -361,9 +366,12 @@ threads = [threading.Thread(target=start_threads) for _ in range(2)]
 for thread in threads:
     thread.start()
 end = time.monotonic() + 0.5
-while time.monotonic() < end:
-    lock._is_running(threads[0].ident, sys._getframe())
-ended.set()
+try:
+    while time.monotonic() < end:
+        lock._is_running(threads[0].ident, sys._getframe())
+finally:
+    ended.set()
+assert "_look" not in collected_in, collected_in
 """
 
 
