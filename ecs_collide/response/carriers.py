@@ -956,7 +956,8 @@ class Carriers:
 
         if self._is_riding(i) and (self._is_known(i, j, side) or not follows_line):
             return
-        if b.closing_of(i, j, face_of(side)) < 0.0:
+        rounding: cython.double = b.dt * self.clusters.rounding_of_faces(i, j, normal)
+        if b.closing_of(i, j, face_of(side)) < -rounding:
             return  # it bounces
         shares: cython.bint = self._find_best_met(i)
         if shares and not (self.before.carrier[i] == j and self.before.side[i] == side):

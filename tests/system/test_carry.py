@@ -690,6 +690,21 @@ def test_who_lands_within_a_step_is_carried_from_that_instant(response):
     assert lift
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_who_shrinks_lands_on_a_lift_that_gives_way_as_others_do(seed):
+    # Both go on at one velocity, but for rounding: the faces may seem to part.
+    rng = random.Random(f"shrinks {seed}")
+    lift = mover((0, 0), (50, 1), (10, rng.random()), ec.Slide(), ec.Carry(), ec.Mass(seed + 1))
+    shrinks = ec.Growth(-rng.random(), -rng.random())
+    rider = mover((0, 5), (1, 1), (0, -5 - 20 * rng.random()), ec.Slide(), shrinks)
+    space = ec.install()
+    esper.process(0.5)
+
+    (began,) = space.contacts_began
+    assert position(rider)[0] == pytest.approx(5 * (1 - began.time))
+    assert space.carried(rider)[0] == velocity(lift)[0] == 10
+
+
 def test_a_landing_in_parts_of_a_step_ends_where_one_in_a_whole_step_does():
     ends = []
     for n_parts in (1, 2, 4, 16):
