@@ -18,7 +18,8 @@ from ecs_collide.response.impact_state import ImpactState
 
 # What a contact waits for.
 LANDS = 1  # one of its bodies may become a rider of the other
-RUBS = 2  # it rubs, or turns one of its bodies
+TURNS = 2  # it turns one of its bodies
+RUBS = 3  # it rubs
 
 BOTH = 3  # the bits of both bodies
 
@@ -41,7 +42,7 @@ class MetContact:
     stops: cython.schar  # bits of those that `Stop` turns
     slides: cython.schar  # bits of the bodies that friction may change
     rides: cython.schar  # whether one of the bodies may be a rider of the other
-    waits: cython.schar  # `RUBS`, `LANDS` or 0
+    waits: cython.schar  # `RUBS`, `TURNS`, `LANDS` or 0
     friction: cython.double  # 0 or less if it does not rub
     width: cython.double  # see `find_width`
     stretch: cython.double  # by which `Push` multiplies the relative velocity along the surface
@@ -117,10 +118,10 @@ class MetContacts:
         m: ImpactState = self.impact
         c: cython.Py_ssize_t = self.n
         friction: cython.double = self._friction()
-        rubs: cython.bint = friction > 0.0 or turns
+        waits: cython.schar = RUBS if friction > 0.0 else TURNS if turns else 0
 
         if self.has(p):  # rounding, or another friction, has made it meet again
-            return RUBS if rubs else 0
+            return waits
         if p >= self.place_of.shape[0]:
             self.place_of = grown(self.place_of, 2 * self.pairs.n)
         if c >= self.memory.room:
@@ -136,7 +137,7 @@ class MetContacts:
         self.contacts[c].resizes = m.resizes
         self.contacts[c].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
         self.contacts[c].rides = rides
-        self.contacts[c].waits = RUBS if rubs else LANDS if lands else 0
+        self.contacts[c].waits = LANDS if lands and not waits else waits
         self.contacts[c].friction = friction
         self.contacts[c].turns = self.contacts[c].stops = self.contacts[c].slides = 0
         for n in range(2):

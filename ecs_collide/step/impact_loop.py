@@ -61,7 +61,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
-from ecs_collide.response.met_contacts import RUBS
+from ecs_collide.response.met_contacts import TURNS
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
@@ -499,7 +499,7 @@ class ImpactLoop:
             is_whole = True
             if self.bodies.controls.any_turn:
                 self.tangential.join_groups()
-        if self.along.wait(p, is_whole, self.contacts.leans(p)) == RUBS:
+        if self.along.wait(p, is_whole, self.contacts.leans(p)) >= TURNS:
             self.falling.split(True)
         self._turn_if_last()
 
