@@ -199,6 +199,7 @@ class Riders:
         widest = min(best, key=lambda place: (-place.width, self.step.places[place.on]))
         ride = Ride(widest.on, widest.side, widest.width, speed[widest])
         ride.is_shared = len(best) > 1
+        self.step.divide_by_widths([((p.body, p.on), p.side[0]) for p in best])
         ride.carried = list(ride.alone)
         total = sum(place.width for place in best)
         for k in range(self.step.dim):

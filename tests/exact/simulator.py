@@ -9,7 +9,7 @@ code with it, and by faults put into this very file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -1879,6 +1879,7 @@ class Simulator:
                 both = ones[c.rows[0]] | ones[c.rows[1]]
                 ones.update(dict.fromkeys(both, both))
         asked: dict[int, list[tuple[Fraction, Fraction]]] = {n: [] for n in after}
+        self.divide_by_widths([(c.rows, c.axis) for c in self.turning])
         for c in self.turning:
             width = prod(self.edges(c.rows, c.axis))
             for n in c.rules if c.axis != k else ():
@@ -2118,6 +2119,10 @@ class Simulator:
             contacts.append((two, one, c.width) if c.sign > 0 else (one, two, c.width))
         for c, load in zip(self.rubbing, passed_on(contacts, self.press), strict=True):
             c.budget = c.friction * load
+        self.divide_by_widths([(c.rows, c.axis) for c in self.rubbing])
+
+    def divide_by_widths(self, contacts: Sequence[tuple[Sequence[int], int]]) -> None:
+        """Notice that the widths of contacts, each a pair and an axis, divide what acts on it."""
 
     def edges(self, pair: Iterable[int], axis: int) -> list[Fraction]:
         """Return how wide the faces of two bodies touch now, on each axis of the surface."""

@@ -65,6 +65,16 @@ def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_world
     assert tally.cut_short < tally.steps / 8
 
 
+# A rider that a wall and another body push at one instant, as what it stands on turns; one that
+# lands as it shrinks; bodies that cross as others rub, or far from the origin.
+@pytest.mark.parametrize("number", [52, 76, 107, 136, 160, 170, 231, 262, 279])
+def test_every_step_in_which_riders_turn_land_or_rub_with_others_is_the_exact_one(number):
+    rules = Rules()
+    rules.idle.clear()  # none is tried out
+
+    compare_world(number, 3.0, rules)
+
+
 def test_every_component_that_the_simulator_models_can_be_switched_off():
     # There is no gravity, and a body that is switched off is in no step.
     without_effect = {ec.Position, ec.Extents, ec.GravityScale, ec.Disabled}

@@ -359,10 +359,12 @@ class Follower(Simulator):
         is_stopped = hit.outcome is ec.Outcome.STOPPED_ALREADY
         self._count_impulse(hit, 0, hit.impulse)
         # Contacts rub as soon as nothing is due at the instant; what it stops rubs with them.
-        if hit.time != self.hit_time or not (
-            is_stopped or self._is_due_now(pair) or self._may_be_due(hit)
-        ):
-            self._do(self._rub_and_lead)
+        for deed in (self.turn, self.rub, self.riders.lead):
+            if hit.time == self.hit_time and (
+                is_stopped or self._is_due_now(pair) or self._may_be_due(hit)
+            ):
+                break
+            self._do(deed)
         if is_stopped:
             self._confirm_stopped(pair, hit)
             self._turn_if_last()
@@ -440,7 +442,8 @@ class Follower(Simulator):
         impact = self.queue.get(pair) or self._across(pair, _side_of(hit.normal)[0], 1)
         return (
             impact is not None
-            and impact.overlaps == (hit.kind is ec.SweepKind.OVERLAP)
+            and not self.crosses(pair)
+            and (self.is_open(pair) or impact.overlaps == (hit.kind is ec.SweepKind.OVERLAP))
             and not impact.corner
             and pair not in self.late
             and float(impact.time - self.now) <= self.bound(pair, impact)
@@ -450,9 +453,6 @@ class Follower(Simulator):
         """Return whether two bodies share no point now, by more than rounding."""
         room = 2 * (self.blur[i] + self.blur[j] + self.grain)
         return any(side.gap > room for side in self.sides((i, j)))
-
-    def _rub_and_lead(self) -> bool:
-        return any([self.turn(), self.rub(), self.riders.lead()])
 
     def _do(self, deed: Callable[[], bool]) -> None:
         """Let bodies part, or contacts rub."""
@@ -499,15 +499,13 @@ class Follower(Simulator):
                 self.blur[n] += float(self.dt) * error
         return part
 
-    def _find_budgets(self) -> None:
-        """Note how far velocities may be off where the widths of contacts divide what presses."""
-        super()._find_budgets()
-        contacts = self.rubbing
+    def divide_by_widths(self, contacts: Sequence[tuple[Sequence[int], int]]) -> None:
+        """Note how far velocities may be off as the widths of several contacts are rounded."""
         error = 0.0
-        for c in contacts if len(contacts) > 1 else []:
-            off = sum(self.blur[n] for n in c.rows) + self.grain
-            error += 4 * self.fastest * off / max(off, float(min(self.edges(c.rows, c.axis))))
-        for n in {n for c in contacts for n in c.rows}:
+        for pair, axis in contacts if len(contacts) > 1 else []:
+            off = sum(self.blur[n] for n in pair) + self.grain
+            error += 4 * self.fastest * off / max(off, float(min(self.edges(pair, axis))))
+        for n in {n for pair, _ in contacts for n in pair}:
             self.rooted[n] = self.rooted.get(n, 0.0) + error
             self.blur[n] += float(self.dt) * error
 
@@ -709,7 +707,8 @@ class Follower(Simulator):
 
     def finish(self) -> None:
         """Go to the end of the step, before which nothing may be left."""
-        self._do(self._rub_and_lead)
+        for deed in (self.turn, self.rub, self.riders.lead):
+            self._do(deed)
         for (time, i, face), (found, wanted) in self.on_walls.items():
             self._compare_impulses(found, wanted, f"walls at face {face} of {i} at {time}")
         for pair, impact in self.queue.items():
