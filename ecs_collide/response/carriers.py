@@ -632,6 +632,7 @@ class Carriers:
 
         if j >= 0:
             self.settle(j)
+            self.clusters.write_body(j)  # a merge in this instant may have turned it
             self._note_partner(
                 i, self.impact.axis, self._along_with(other, self.impact.axis, False)
             )
@@ -892,6 +893,8 @@ class Carriers:
         """Find the own velocity of a rider that the solver's impact has pressed on its carrier."""
         m: ImpactState = self.impact
 
+        for n in range(2):
+            self.clusters.write_body(m.rows[n])
         for n in range(2):
             if self._may_ride(n):
                 self._press_on(m.rows[n], m.rows[1 - n], m.side_of(1 - n))

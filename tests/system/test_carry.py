@@ -1391,3 +1391,29 @@ def test_what_lands_far_away_changes_no_rider(speeds):
     with another_world("alone"):
         alone = play(True)
     assert play(False) == alone
+
+
+@pytest.mark.parametrize("up", [1, -1])
+@pytest.mark.parametrize(("raft", "own"), [(0, 0), (0, -30), (-30, 0), (-30, -30), (30, -60)])
+def test_a_rider_that_hits_a_column_of_riders_keeps_the_momentum(raft, own, up):
+    #             +---+
+    #    +---+    | C |
+    #    | A | -> +---+
+    #    |   |    | B |
+    #  +-+---+----+---+--+
+    #  |      raft       |
+    mover((0, -16 * up), (200, 16), (raft, 0), ec.Carry())
+    bodies = [
+        mover((-66, 8 * up), (8, 8), (raft + 120, 0), ec.Slide()),
+        mover((-45, 4 * up), (8, 4), (raft + own, 0), ec.Slide()),
+        mover((-45, 16 * up), (8, 8), (raft + own, 0), ec.Slide()),
+    ]
+    space = ec.install(gravity=(0, -900 * up))
+    esper.process(1 / 60)
+    before = [space.velocity_of(body)[0] for body in bodies]
+
+    for _ in range(9):
+        esper.process(1 / 60)
+
+    after = [space.velocity_of(body)[0] for body in bodies]
+    assert after == [pytest.approx(sum(before) / 3)] * 3
