@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 import random
 
@@ -787,6 +788,68 @@ def test_who_jumps_from_one_lift_to_the_next_within_a_step_goes_with_the_next():
     assert space.carried(rider) == (24, 32)
 
 
+@pytest.mark.parametrize("order", list(itertools.permutations(["first", "second", "there"])))
+def test_a_ceiling_that_stops_stops_whoever_hangs_on_it_and_whoever_has_jumped_up_to_it(order):
+    #   ->->->->->->->->->->->->->|wall      "there" hangs on the ceiling from the start, and the
+    #     ^           +---+                  others jump up to it, one after the other
+    #   +---+  +---+  +---+
+    #   +---+--+---+--------------
+    parts = {
+        "first": lambda: mover((-5, 2), (1, 1), (0, 0), ec.Slide()),
+        "second": lambda: mover((-10, 2), (1, 1), (0, 0), ec.Slide()),
+        "there": lambda: mover((5, 9), (1, 1), (0, 0), ec.Slide()),
+    }
+    made = {name: parts[name]() for name in order}
+    box((0, 0), (20, 1), ec.Carry())
+    mover((0, 11), (20, 1), (16, 0), ec.Carry(normal=(0, -1)), ec.Slide())
+    box((32, 11), (1, 1))
+    box((0, 13), (99, 1))  # keeps the ceiling from being pushed up
+    space = ec.install()
+    esper.process(0.0)
+    set_velocity(made["first"], 0, 28)
+    set_velocity(made["second"], 0, 14)
+    esper.process(1.0)
+
+    # They reach it after 1/4 s and 1/2 s, and it meets the wall after 11/16 s.
+    assert position(made["first"]) == (-5 + 7, 9)
+    assert position(made["second"]) == (-10 + 3, 9)
+    assert position(made["there"]) == (5 + 11, 9)
+    assert {velocity(made[name]) for name in order} == {(0, 0)}
+    assert {space.carried(made[name]) for name in order} == {(0, 0)}
+
+
+@pytest.mark.parametrize("mirror", [1, -1])
+@pytest.mark.parametrize("order", list(itertools.permutations(["rider", "wide", "narrow"])))
+@pytest.mark.parametrize("dim", [2, 3])
+def test_who_lands_on_two_carts_follows_the_one_that_bears_most_of_it(dim, order, mirror):
+    #             +---+
+    #             +---+ v
+    #   +--------+--------+
+    #   | narrow |  wide  |   A block stops the wide cart, and the narrow one rolls on.
+    #   +-+---+--+        |
+    #     +---+  |        |
+    def at(x, y, z=0):
+        return (mirror * x, y, z)[:dim]
+
+    half = (3, 1, 1)[:dim]
+    parts = {
+        "wide": lambda: mover(at(3, -5), (3, 5, 1)[:dim], at(-8, 0), ec.Carry(), ec.Slide()),
+        "narrow": lambda: mover(at(-3, -1), half, at(-8, 0), ec.Carry()),
+        "rider": lambda: mover(at(-1.5, 3), (1, 1, 1)[:dim], at(0, -8), ec.Slide()),
+    }
+    made = {name: parts[name]() for name in order}
+    box(at(-7, -5), half)
+    box(at(0, -11), (20, 1, 1)[:dim])
+    space = ec.install(dim=dim)
+    esper.process(1.0)
+
+    # It lands after 1/4 s with 1.5 on the wide one and 0.5 on the other; that stops after 1/2 s.
+    assert position(made["wide"], dim) == at(3 - 4, -5)
+    assert position(made["narrow"], dim) == at(-3 - 8, -1)
+    assert position(made["rider"], dim) == at(-1.5 - 2, 1)
+    assert velocity(made["rider"], dim) == space.carried(made["rider"]) == at(0, 0)
+
+
 def test_who_lands_between_two_tiles_of_which_one_is_a_lift_is_carried():
     box((-4, 0), (4, 1))
     lift = mover((12, 0), (4, 1), (-16, 0), ec.Carry())
@@ -1155,6 +1218,18 @@ def test_who_stands_on_two_belts_has_their_mean_along_each_axis(axis):
     esper.process(1 / 64)
 
     assert space.carried(crate)[axis] == 28.0
+
+
+@pytest.mark.parametrize("speeds", list(itertools.permutations([0.1, 0.2, -0.3, 0.0])))
+def test_the_mean_of_belts_that_almost_cancel_has_no_rounding_error(speeds):
+    # 0.1 + 0.2 - 0.3 is 2**-55 for the three doubles, but 2**-54 if their sums are rounded.
+    for n, speed in enumerate(speeds):
+        box((n / 2 - 0.75, 0), (0.25, 1), ec.Carry(surface=(speed, 0)))
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+
+    assert space.carried(rider) == (2**-55 / 4, 0)
 
 
 def test_who_lands_has_no_memory_of_how_it_rode_before():
