@@ -432,6 +432,25 @@ def test_restore_brings_back_the_surface_of_a_fixed_body():
     assert velocity(skater) == (9, 0)
 
 
+@pytest.mark.parametrize("take", [ec.Space.save_state, ec.Space.snapshot], ids=["state", "bytes"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_step_after_a_restore_reads_fixed_bodies_again(take, times):
+    ice = box((0, -1), (90, 1), ec.Fixed(), ec.Friction(0))
+    skater = mover((0, 1), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+    esper.component_for_entity(skater, ec.Velocity).set(9, -1)
+    saved = take(space)
+    for _ in range(times):
+        space.restore(saved)
+        esper.component_for_entity(ice, ec.Friction).value = 1.0
+
+        esper.process(1.0)
+
+        assert velocity(skater) == (8, 0)
+        assert space.doctor() == []
+
+
 # -- what a step spends --
 
 

@@ -128,6 +128,24 @@ def test_bodies_are_where_they_were_before_it(priority, error):
     level.space.check()
 
 
+@pytest.mark.parametrize("priority", BETWEEN)
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_body_that_was_moved_before_it_is_not_teleported_by_the_next_step(times, priority, error):
+    level = Level()
+    level.play(30)
+    moved = level.space.move(level.hero, (5, 0))
+    contacts = level.space.contacts(level.hero)
+    assert contacts
+
+    for _ in range(times):
+        level.cut_short(priority, error)
+    level.play()
+
+    assert position(level.hero) == moved.position
+    assert level.space.contacts(level.hero) == contacts
+    assert level.space.contacts_ended == []
+
+
 DEEDS: dict[str, Callable[[ec.Space, int, ec.SavedState], object]] = {
     "resize": lambda space, crate, _: space.resize(crate, height=1),
     "teleport": lambda space, crate, _: space.teleport(crate, (100, 50)),

@@ -344,6 +344,25 @@ def test_a_body_is_brought_into_a_world_that_wraps_when_it_is_switched_on():
     assert len(space.contacts(body)) == 1
 
 
+@pytest.mark.parametrize("is_mover", [True, False])
+def test_the_bounds_of_a_body_that_is_changed_and_switched_off_in_one_frame_are_those_it_has(
+    is_mover,
+):
+    body = mover((0, 0), (1, 1), (0, 0), ec.Slide()) if is_mover else box((0, 0), (1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+    of(body, ec.Position).set(10, 1)
+    of(body, ec.Extents).set(3, 2)
+    switch_off(body)
+
+    esper.process(1 / 60)
+
+    assert space.bounds(body) == ((7, -1), (13, 3))
+    switch_on(body)
+    esper.process(1 / 60)
+    assert space.bounds(body) == ((7, -1), (13, 3))
+
+
 def test_explain_names_the_disabled_body():
     first, second = box((0, 0), (1, 1)), mover((5, 0), (1, 1), (-60, 0), ec.Slide())
     space = ec.install()
