@@ -1281,6 +1281,26 @@ def test_who_slides_down_the_belt_of_a_slope_keeps_its_own_speed(side, steps):
         assert along == pytest.approx(-60 * step / steps, abs=60 / steps)
 
 
+@pytest.mark.parametrize("rise", ["right", "left"])
+@pytest.mark.parametrize(("belt", "own"), [(-60, 0), (60, -38.4)], ids=["down", "up"])
+def test_who_lands_on_the_belt_of_a_slope_within_a_step_gains_no_speed_by_it(belt, own, rise):
+    # Of its 64 units per second 64 x 0.6 = 38.4 go down the line, which is less than the belt goes.
+    side = 1 if rise == "right" else -1
+
+    def along(speed):
+        return (speed * 0.8 * side, speed * 0.6)
+
+    box((0, 0), (200, 150), ec.Slope(rise), ec.Carry(surface=(belt * side, 0)))
+    crate = mover((-4 * side, 15), (4, 4), (0, -64), ec.Slide())
+    space = ec.install()
+    esper.process(0.25)
+
+    assert space.carried(crate) == pytest.approx(along(belt))
+    assert velocity(crate) == pytest.approx(along(own), abs=1e-12)
+    x, y = along((belt + own) * (0.25 - 11 / 64))  # it lands 11 units below its place
+    assert position(crate) == pytest.approx((-4 * side + x, 4 + y))
+
+
 @pytest.mark.parametrize("damping", [0.0, 1.0])
 def test_who_rides_on_a_trolley_stops_with_it_between_two_steps(damping):
     box((0, -10), (999, 10))
