@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests import plain
-from tests.scenes import box, closed_arena, mover, pairs_inside, position, velocity
+from tests.scenes import box, closed_arena, mover, pairs_inside, position, set_velocity, velocity
 
 pytestmark = [pytest.mark.usefixtures("world", "implementation"), pytest.mark.slow_in_python]
 
@@ -166,6 +166,33 @@ def test_a_held_ball_that_a_lift_meets_rides_on_it_and_does_not_rebound(lift_is_
     assert space.collisions[-1].impulse == 10
     assert position(ball) == (1, pytest.approx(1))
     assert velocity(ball) == (100, 0)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("cart", "own"), [(-30, 100), (30, 100), (30, -100)])
+def test_a_held_ball_on_a_cart_keeps_its_own_speed_whatever_falls_on_it(cart, own, order):
+    # The ball bounces across the cart, between two walls, until it is held. Then a plate meets it
+    # twice, with a ceiling between.
+    parts = {
+        "cart": lambda: mover((0, 0, 0), (60, 1, 10), (cart, 0, 0), ec.Carry()),
+        "left": lambda: box((0, 3, -3), (60, 1.5, 1)),
+        "right": lambda: box((0, 3, 3), (60, 1.5, 1)),
+        "ceiling": lambda: box((0, 10, 0), (60, 1, 1)),
+        "ball": lambda: mover((0, 2, 0), (1, 1, 1), (0, 0, 0), ec.Deflect()),
+        "plate": lambda: mover((0, 8, 0), (40, 1, 1), (0, -16, 0), ec.Deflect()),
+    }
+    made = {name: parts[name]() for name in list(parts)[::order]}
+    space = ec.install(ec.Space(dim=3, pair_limit=2))
+    esper.process(0.0)
+    set_velocity(made["ball"], own, 0, 100)
+    esper.process(1.0)
+
+    # It meets a wall after 1/100 s, and then every 2/100 s: each of them twice.
+    assert position(made["ball"], 3) == pytest.approx((0.09 * (own + cart), 2, 1))
+    pair = {made["plate"], made["ball"]}
+    assert [h.time for h in space.collisions if {h.first, h.second} == pair] == [0.25, 0.75]
+    assert velocity(made["ball"], 3) == (own, 0, 100)
+    assert space.carried(made["ball"]) == (cart, 0, 0)
 
 
 @pytest.mark.parametrize("pair_limit", [1, 2, 5])
