@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -166,6 +167,31 @@ def test_a_held_ball_that_a_lift_meets_rides_on_it_and_does_not_rebound(lift_is_
     assert space.collisions[-1].impulse == 10
     assert position(ball) == (1, pytest.approx(1))
     assert velocity(ball) == (100, 0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("order", list(itertools.permutations(["lift", "crate", "ball"])))
+def test_a_lift_moves_a_held_ball_by_the_crate_before_it(order, sign):
+    #   +----+   +---+    |      The ball bounces between floor and ceiling, and is soon held.
+    #   |lift| =>| c |    o
+    #   +----+   +---+    |
+    parts = {
+        "lift": lambda: mover((-8 * sign, 0), (1, 1), (10 * sign, 0)),
+        "crate": lambda: mover((-3 * sign, 0), (1, 1), (0, 0), ec.Slide()),
+        "ball": lambda: mover((0, 0), (1, 1), (0, 100), ec.Deflect()),
+    }
+    made = {name: parts[name]() for name in order}
+    for y in (3, -3):
+        box((0, y), (9, 1))
+    space = ec.install(ec.Space(pair_limit=2))
+
+    esper.process(1.0)
+
+    assert {hit.outcome for hit in space.collisions} == {ec.Outcome.RESOLVED}
+    assert position(made["lift"]) == (2 * sign, 0)
+    assert position(made["crate"]) == (pytest.approx(4 * sign), 0)
+    assert position(made["ball"]) == (pytest.approx(6 * sign), pytest.approx(1))
+    assert velocity(made["ball"]) == (0, 100)
 
 
 @pytest.mark.parametrize("order", [1, -1])
