@@ -341,3 +341,29 @@ def squeeze(seed):
 def test_no_crate_between_others_is_pressed_into_a_wall(volume):
     for seed in range(volume(40, 400, 4000, least=8)):
         assert in_a_world(f"squeeze {seed}", lambda seed=seed: squeeze(seed)) > -1e-6, seed
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("first", ["slow", "fast", "left"])
+def test_of_two_walls_that_grow_the_slower_one_drives_the_crates_between(first, sign):
+    #   +----++---++---++---++----+
+    #   |slow ||  ||   ||   |fast |      the left crate goes left, into the slow wall
+    #   +----++---++---++---++----+
+    parts = {
+        "left": lambda: mover((-2 * sign, 0), (1, 1), (-10 * sign, 0), ec.Slide()),
+        "middle": lambda: mover((0, 0), (1, 1), (0, 0), ec.Slide()),
+        "slow": lambda: box((-4 * sign, 0), (1, 4), ec.Growth(0.5, 0)),
+        "fast": lambda: box((4 * sign, 0), (1, 4), ec.Growth(4, 0)),
+        "right": lambda: mover((2 * sign, 0), (1, 1), (0, 0), ec.Slide()),
+    }
+    made = {name: parts[name]() for name in sorted(parts, key=lambda name: name != first)}
+    space = ec.install()
+
+    esper.process(0.25)
+
+    crushed = [hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED]
+    assert {(hit.first, hit.second) for hit in crushed} == {
+        tuple(sorted((made["fast"], made["right"])))
+    }
+    for x, name in ((-2, "left"), (0, "middle"), (2, "right")):
+        assert position(made[name]) == (pytest.approx((x + 0.5 / 4) * sign), 0)
