@@ -443,7 +443,10 @@ class Follower(Simulator):
         return (
             impact is not None
             and not self.crosses(pair)
-            and (self.is_open(pair) or impact.overlaps == (hit.kind is ec.SweepKind.OVERLAP))
+            and (
+                impact.overlaps == (hit.kind is ec.SweepKind.OVERLAP)
+                or (pair in self.queue and self.is_open(pair))
+            )
             and not impact.corner
             and pair not in self.late
             and float(impact.time - self.now) <= self.bound(pair, impact)
