@@ -38,6 +38,7 @@ class MetContact:
     slants: cython.schar
     resizes: cython.schar
     pressed: cython.schar  # bits of the bodies that the normal part may change
+    yields: cython.schar  # the same, whatever their dominance
     turns: cython.schar  # bits of the bodies that `Stop` or `Push` turns
     stops: cython.schar  # bits of those that `Stop` turns
     slides: cython.schar  # bits of the bodies that friction may change
@@ -136,6 +137,7 @@ class MetContacts:
         self.contacts[c].slants = m.slants
         self.contacts[c].resizes = m.resizes
         self.contacts[c].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
+        self.contacts[c].yields = m.yields[0] + 2 * m.yields[1]
         self.contacts[c].rides = rides
         self.contacts[c].waits = LANDS if lands and not waits else waits
         self.contacts[c].friction = friction
@@ -180,15 +182,14 @@ class MetContacts:
         return self.bodies.rare.friction_between(m.rows[0], m.rows[1])
 
     def _slides(self, n: cython.int) -> cython.bint:
-        """Return whether friction may change a body.
+        """Return whether friction may change a body, whatever its dominance.
 
-        Of two that slide, the one of lower dominance slides alone, if it can move at all.
+        True even if only `LockedAxes` keeps the body from changing along the normal.
         """
+        b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[n]
-        j: cython.Py_ssize_t = m.rows[1 - n]
-        above: cython.longlong = self.bodies.controls.rank_of(i) - self.bodies.controls.rank_of(j)
 
-        if not m.slides(n) or self.bodies.controls.locks_all_but(i, m.axis):
+        if b.controls.locks_all_but(i, m.axis):
             return False
-        return above <= 0 or not m.slides(1 - n) or self.bodies.controls.locks_all_but(j, m.axis)
+        return m.yields[n] or (b.dynamic[i] and not b.on_hold[i] and b.controls.locks(i, m.axis))

@@ -14,7 +14,7 @@ from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
-from ecs_collide.response.met_contacts import MetContacts
+from ecs_collide.response.met_contacts import BOTH, MetContacts
 from ecs_collide.response.momentum_balance import NOBODY, MomentumBalance
 
 
@@ -77,7 +77,7 @@ class MetLoads:
         m: ImpactState = self.impact
 
         for n in range(2):
-            if m.is_dynamic[n]:
+            if m.yields[n]:
                 at: cython.Py_ssize_t = self._place(n)
                 if not at:
                     at = self._add(n)
@@ -154,9 +154,19 @@ class MetLoads:
 
         All contacts of the instant take part, because momentum has passed through them, too.
         """
-        m: ImpactState = self.impact
-        low: cython.Py_ssize_t
-        high: cython.Py_ssize_t
+        if self.bodies.controls.any_rank:
+            self._choose_walls()
+        for c in range(self.met.n_rubbed, self.met.n):
+            self.met.take(c)
+            self.met.find_width(c)
+        self._fill_balance()
+        self.balance.solve(False)
+        for c in range(self.met.n_rubbed, self.met.n):
+            self.met.contacts[c].load = self.balance.contacts[c].impulse
+
+    def _fill_balance(self) -> cython.void:
+        """Put the bodies and the contacts into the balance."""
+        high: cython.int
 
         self.balance.clear()
         for at in range(1, self.n_pressed + 1):
@@ -165,19 +175,37 @@ class MetLoads:
                 self.pressed[at].number = self.balance.add_body(self.pressed[at].momentum)
         for c in range(self.met.n):
             self.met.take(c)
-            if c >= self.met.n_rubbed:
-                self.met.find_width(c)
-            high = self._number(0)
-            low = self._number(1)
-            if m.sign < 0:
-                low, high = high, low
-            self.balance.add(low, high, self.met.contacts[c].width)
-        self.balance.solve(False)
-        for c in range(self.met.n_rubbed, self.met.n):
-            self.met.contacts[c].load = self.balance.contacts[c].impulse
+            high = 0 if self.impact.sign > 0 else 1
+            self.balance.add(self._number(1 - high), self._number(high), self.met.contacts[c].width)
 
     def _number(self, n: cython.int) -> cython.Py_ssize_t:
         """Return the number of a body of the contact in the balance."""
         at: cython.Py_ssize_t = self._place(n)
 
         return self.pressed[at].number if at and self.impact.is_dynamic[n] else NOBODY
+
+    def _choose_walls(self) -> cython.void:
+        """Let one of two bodies of different dominance be a wall to the other one, which slides.
+
+        It is the one behind which there is a wall, or the higher one if that is both or neither.
+        """
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+
+        for c in range(self.met.n):
+            self.met.contacts[c].pressed = self.met.contacts[c].yields
+        self._fill_balance()
+        self.balance.find_walls()
+        for c in range(self.met.n):
+            self.met.take(c)
+            above: cython.longlong = b.controls.rank_of(m.rows[0]) - b.controls.rank_of(m.rows[1])
+            if above == 0:
+                continue
+            slider: cython.int = 1 if above > 0 else 0
+            if self.met.contacts[c].pressed == BOTH:
+                below: cython.bint = self.balance.has_wall_below(c)
+                if below != self.balance.has_wall_above(c):
+                    slider = 0 if (m.sign > 0) == below else 1
+                self.met.contacts[c].pressed = slider + 1
+            if self.met.contacts[c].slides == BOTH:
+                self.met.contacts[c].slides = slider + 1

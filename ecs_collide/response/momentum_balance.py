@@ -26,6 +26,9 @@ from ecs_collide.response.product_sum import error_of_sum
 
 BALANCE_ROUNDING = 2.0**-48  # of the largest momentum that a body has had
 NOBODY = 0  # the body of a wall, whose momentum is unknown
+# sides of a body
+BELOW = 1
+ABOVE = 2
 
 
 @cython.inline
@@ -39,6 +42,7 @@ class BalanceBody:
     momentum_low: cython.double
     largest: cython.double
     first: cython.int  # the first of its contacts: 2 * number, and 1 more if it is the high body
+    walls: cython.schar  # `BELOW` and `ABOVE`, where it is pressed on a wall; both for `NOBODY`
     # of the contacts that are not known yet: those above, and those below
     n_above: cython.int
     n_below: cython.int
@@ -83,6 +87,7 @@ class MomentumBalance:
         self.telling = self.told = zeros(INT, 0)
         self._grow_bodies(16)
         self._grow_contacts(16)
+        self.bodies[NOBODY].walls = BELOW | ABOVE
 
     def _grow_bodies(self, room: cython.Py_ssize_t) -> cython.void:
         """Make room for more bodies."""
@@ -115,6 +120,7 @@ class MomentumBalance:
         self.bodies[at].largest = abs(momentum)
         self.bodies[at].first = -1
         self.bodies[at].n_above = self.bodies[at].n_below = 0
+        self.bodies[at].walls = 0
         return at
 
     def add(
@@ -140,6 +146,33 @@ class MomentumBalance:
         if high:
             self.bodies[high].first = 2 * n + 1
             self.bodies[high].n_below += 1
+
+    def find_walls(self) -> cython.void:
+        """Find the sides on which bodies are pressed on a wall, maybe through other bodies."""
+        goes_on: cython.bint = True
+
+        while goes_on:
+            goes_on = False
+            for n in range(self.n):
+                if self.has_wall_below(n):
+                    goes_on |= self._add_wall(self.contacts[n].high, BELOW)
+                if self.has_wall_above(n):
+                    goes_on |= self._add_wall(self.contacts[n].low, ABOVE)
+
+    def has_wall_below(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the low body of a contact is a wall, or has one below it."""
+        return (self.bodies[self.contacts[n].low].walls & BELOW) != 0
+
+    def has_wall_above(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the high body of a contact is a wall, or has one above it."""
+        return (self.bodies[self.contacts[n].high].walls & ABOVE) != 0
+
+    def _add_wall(self, at: cython.Py_ssize_t, side: cython.schar) -> cython.bint:
+        """Note that a body has a wall on a side; return whether that is new."""
+        is_new: cython.bint = (self.bodies[at].walls & side) == 0
+
+        self.bodies[at].walls |= side
+        return is_new
 
     def solve(self, is_friction: cython.bint) -> cython.void:
         """Find the impulses of all contacts."""

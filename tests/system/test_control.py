@@ -55,6 +55,46 @@ def test_a_player_stands_on_a_crate_and_walks_on_it_with_friction():
     assert position(player)[1] == 3
 
 
+@pytest.mark.parametrize("up", [1, -1])
+@pytest.mark.parametrize("side", [1, -1])
+def test_who_stands_on_a_lower_and_on_a_higher_level_rubs_by_the_widths(side, up):
+    #   +-------+
+    #   |   1   |->   a third of its weight is on the crate, which has friction
+    #   +-------+
+    #   |0|   | 2 |
+    #   ===============
+    box((0, -up), (50, 1))
+    box((side * -4, 2 * up), (2, 2), ec.Velocity(0, 0), ec.Slide(), ec.Friction(1))
+    box((side * 2, 2 * up), (3, 2), ec.Velocity(0, 0), ec.Slide(), ec.Dominance(2))
+    loads = ec.Slide(), ec.Dominance(1)
+    top = mover((side * -1, 5 * up), (2, 1), (side * 8, 0), *loads)
+    ec.install(gravity=(0, -64 * up))
+
+    esper.process(1 / 64)
+
+    # The widths are 1 and 2, and its weight adds 1 to its momentum in a step.
+    assert velocity(top) == pytest.approx((side * (8 - 1 / 3), 0))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_who_lands_on_a_hero_and_on_a_crate_rubs_by_the_widths(side):
+    #   +-------------+ v
+    #   |      0      |->
+    #   +-------------+
+    #    | 0 |   | 2 |     both have stood on the floor since the step began
+    #   ===============
+    box((0, -1), (50, 1))
+    box((side * -5, 2), (3, 2), ec.Velocity(0, 0), ec.Slide())
+    box((side * 5, 2), (3, 2), ec.Velocity(0, 0), ec.Slide(), ec.Dominance(2), ec.Friction(0.5))
+    top = mover((0, 5 + 1 / 4), (9, 1), (side * 64, -32), ec.Slide())
+    ec.install(gravity=(0, -64))
+
+    esper.process(1 / 64)
+
+    # Half of what it lands with, and of the rest of its weight, is on each.
+    assert velocity(top) == pytest.approx((side * (64 - 0.5 * 33 / 2), 0))
+
+
 def test_a_hero_who_does_not_fall_lifts_a_crate_that_falls_as_if_it_had_no_weight():
     #   +-------+
     #   | crate |

@@ -54,6 +54,7 @@ SETS = {
     "damped": {"Slide", "Friction", "Damping"},
     "locked": {"Slide", "Friction", "GravityScale", "LockedAxes"},
     "ranks": {"Slide", "Mass", "Dominance"},
+    "ranks with friction": {"Slide", "Mass", "Dominance", "Friction"},
     "blockers": {"Slide", "Blockers"},
     "growing": {"Slide", "Growth"},
     "one-way": {"Slide", "OneWay", "Sensor"},
