@@ -1086,6 +1086,7 @@ class Carriers:
                         self.others_in[i, k] = self.clusters.instant
                 self.first_in[i] = self.clusters.instant
             self.settle(i)
+        self._settle_on_carriers()
         self._find_riders()
         for n in range(self.now.n):
             i = self.now.riders[n]
@@ -1115,6 +1116,25 @@ class Carriers:
                     self.bodies.interrupt_rest(i)  # a carrier has reached it just now
             for k in range(self.bodies.dim):
                 velocity[i, k] = self.own[i, k]
+
+    def _settle_on_carriers(self) -> cython.void:
+        """Find the own velocities along the normal, because a carrier may have turned last."""
+        rode: RiderTable = self.rode
+
+        for _n in range(rode.n):  # repeated for riders of riders
+            any_changed: cython.bint = False
+            for n in range(rode.n):
+                i: cython.Py_ssize_t = rode.riders[n]
+                j: cython.Py_ssize_t = rode.carrier[i]
+                k: cython.int = rode.normal_of(i)
+                if j < 0 or is_line(rode.side[i]):
+                    continue
+                last: cython.double = self.own[i, k]
+                self._find_carrier_velocity(i, k)
+                self.own[i, k] = self._own_of(rode, i, k)
+                any_changed |= self.own[i, k] != last
+            if not any_changed:
+                break
 
     def _is_as_fast(
         self, i: cython.Py_ssize_t, last: cython.double, velocity: cython.double, k: cython.int

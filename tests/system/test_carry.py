@@ -1512,3 +1512,26 @@ def test_a_rider_that_hits_a_column_of_riders_keeps_the_momentum(raft, own, up):
 
     after = [space.velocity_of(body)[0] for body in bodies]
     assert after == [pytest.approx(sum(before) / 3)] * 3
+
+
+@pytest.mark.parametrize("slides", [0, 0.5])
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("up", [1, -1])
+@pytest.mark.parametrize("lands", [{1: -32, 2: -64}, {3: -16}, {2: -8, 4: -16}])
+def test_crates_that_land_as_a_step_begins_stay_on_a_tower_of_riders(lands, up, side, slides):
+    #       | crate | v
+    #      | crate | v   they touch what is below them when a step has ended
+    #     | crate |
+    #  ================
+    rubs = [ec.Friction(1)] if slides else []
+    box((0, -up), (50, 1), ec.Carry(normal=(0, up)), *rubs)
+    places = [(side * n / 4, (1 + 2 * n) * up) for n in range(6)]
+    tower = [mover(place, (2, 1), (0, 0), ec.Slide(), *rubs) for place in places]
+    ec.install(gravity=(0, -64 * up))
+    esper.process(1 / 64)
+    for n, crate in enumerate(tower):
+        set_velocity(crate, (slides * (n > 1), lands.get(n, 0) * up))
+    for _ in range(3):
+        esper.process(1 / 64)
+        assert [velocity(crate) for crate in tower] == [(0, 0)] * 6
+        assert [position(crate) for crate in tower] == places
