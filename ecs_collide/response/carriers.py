@@ -889,6 +889,13 @@ class Carriers:
         for k in range(self.bodies.dim):
             self._turn(i, k)
 
+    def contact_with_carrier(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the contact of this instant of a rider and its carrier, or -1; see `MetContacts`."""
+        j: cython.Py_ssize_t = self._carrier_of(i)
+        p: cython.Py_ssize_t = self.contacts.pairs.find(i, j) if j >= 0 else -1
+
+        return self.met.place_of[p] if p >= 0 and self.met.has(p) else -1
+
     def press(self) -> cython.void:
         """Find the own velocity of a rider that the solver's impact has pressed on its carrier."""
         m: ImpactState = self.impact

@@ -1535,3 +1535,34 @@ def test_crates_that_land_as_a_step_begins_stay_on_a_tower_of_riders(lands, up, 
         esper.process(1 / 64)
         assert [velocity(crate) for crate in tower] == [(0, 0)] * 6
         assert [position(crate) for crate in tower] == places
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_hit_from_above_lets_each_rider_of_a_tower_rub_on_the_one_below(side):
+    #      | |
+    #    |     |     a pile falls onto a crate that slides, and its top falls onto it a step later:
+    #      | |       then they press hard enough to stop together
+    #    |     |
+    #      | |->
+    #   |       |
+    #   =========
+    box((0, -16), (100, 16), ec.Carry())
+    crates = [
+        mover((side * x, y), half, (side * speed, 0), ec.Slide(), *rubs)
+        for x, y, half, speed, rubs in [
+            (3, 8, (16, 8), 0, [ec.Friction(0.25)]),
+            (3, 20, (8, 4), 60, []),
+            (-5, 29, (16, 4), 0, [ec.Friction(0.5)]),
+            (-9, 41, (8, 8), 0, []),
+            (-9, 53, (16, 4), 0, []),
+            (-5, 66, (8, 8), 0, []),
+        ]
+    ]
+    ec.install(gravity=(0, -900))
+
+    for _ in range(2):
+        esper.process(1 / 30)
+    assert [velocity(crate)[0] for crate in crates] == [0, side * 15, side * 15, side * 15, 0, 0]
+    esper.process(1 / 30)
+
+    assert [velocity(crate) for crate in crates] == [(0, 0)] * 6
