@@ -1197,7 +1197,7 @@ class Simulator:
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
 
-        for n in self.yielding:
+        for n in self.joining:
             self.unpressed.setdefault((n, k), self.final(n, k))
         self._note_push(k, restitution)
         if together:
@@ -2048,27 +2048,25 @@ class Simulator:
             return
         self.rubbed_in[pair] = self.n_instants
         self.riders.met.append(Contact(*pair, impact.axis, impact.sign))
-        slides = {n for n in rows if self._slides(n, pair, impact.axis)}
-        if len(slides) == 2 and two[0].level != two[1].level:  # the lower one alone, if it can
-            lower = min(rows, key=lambda n: self.bodies[n].level)
-            slides = {lower} if self._is_free_along(lower, impact.axis) else slides - {lower}
+        yields = self.yielding if two[0].level == two[1].level else self.joining
+        slides = {n for n in rows if n in yields or self._is_locked(n, impact.axis)}
         slides = {n for n in slides if self._is_free_along(n, impact.axis)}
         sign = impact.sign if rows[0] == pair[0] else -impact.sign
         lands = self.riders.may_land(pair, impact.axis, impact.sign)
-        pressed = set(self.yielding)
-        self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, pressed, slides, lands))
+        contact = Rubbing(rows, impact.axis, sign, friction, set(yields), set(), slides, lands)
+        contact.pressed |= self.yielding
+        self.rubbing.append(contact)
 
     def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
         """Return whether an impact may change a body along the surface, if only a lock stops it."""
-        if i in self.yielding:
-            return True
         (other,) = set(pair) - {i}
-        return (
-            self.bodies[i].is_dynamic
-            and i not in self.saved
-            and k in self.bodies[i].locked
-            and self.bodies[i].level <= self.bodies[other].level
+        return i in self.yielding or (
+            self._is_locked(i, k) and self.bodies[i].level <= self.bodies[other].level
         )
+
+    def _is_locked(self, i: int, k: int) -> bool:
+        """Return whether only a lock keeps an impact from changing a body."""
+        return self.bodies[i].is_dynamic and i not in self.saved and k in self.bodies[i].locked
 
     def _is_free_along(self, i: int, k: int) -> bool:
         """Return whether a body can move on another axis than k."""
@@ -2109,17 +2107,44 @@ class Simulator:
 
     def _find_budgets(self) -> None:
         """Find what each contact may pass on: friction times the momentum that it bears."""
+        self._choose_walls()
         contacts = []
         for c in self.rubbing:
             c.width = prod(self.edges(c.rows, c.axis))
-            one, two = (
-                (n, c.axis) if n in c.pressed and (n, c.axis) in self.press else None
-                for n in c.rows
-            )
-            contacts.append((two, one, c.width) if c.sign > 0 else (one, two, c.width))
+            contacts.append((*self._ends(c, c.pressed), c.width))
         for c, load in zip(self.rubbing, passed_on(contacts, self.press), strict=True):
             c.budget = c.friction * load
         self.divide_by_widths([(c.rows, c.axis) for c in self.rubbing])
+
+    def _ends(self, c: Rubbing, pressed: set[int]) -> list[tuple[int, int] | None]:
+        """Return the low and the high body of a contact, each with its axis, None for a wall."""
+        ends = [(n, c.axis) if n in pressed else None for n in c.rows]
+        return [end if end in self.press else None for end in ends[:: -1 if c.sign > 0 else 1]]
+
+    def _choose_walls(self) -> None:
+        """Let one of two bodies of different dominance be a wall to the other one, which slides.
+
+        It is the one behind which there is a wall, or the higher one if that is both or neither.
+        """
+        below: set = {None}
+        above: set = {None}
+        ends = [self._ends(c, c.yields) for c in self.rubbing]
+        for _ in self.rubbing:
+            below |= {high for low, high in ends if low in below}
+            above |= {low for low, high in ends if high in above}
+        for c, (low, high) in zip(self.rubbing, ends, strict=True):
+            c.pressed = set(c.yields)
+            lower, higher = sorted(c.rows, key=lambda n: self.bodies[n].level)
+            if self.bodies[lower].level == self.bodies[higher].level:
+                continue
+            slider = lower
+            if len(c.yields) == 2:
+                if (low in below) != (high in above):
+                    is_high = low in below
+                    slider = c.rows[0] if is_high == (c.sign > 0) else c.rows[1]
+                c.pressed = {slider}
+            if len(c.slides) == 2:
+                c.slides = {slider}
 
     def divide_by_widths(self, contacts: Sequence[tuple[Sequence[int], int]]) -> None:
         """Notice that the widths of contacts, each a pair and an axis, divide what acts on it."""
