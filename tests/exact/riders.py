@@ -503,7 +503,7 @@ class Riders:
                 speed = self.speed(carrier)[k]
                 ride.carried[k] += speed - ride.alone[k]
                 ride.alone[k] = speed
-                ride.own[k] = self._own_of(i, ride, k)
+                ride.own[k] = self.step.final(i, k) - ride.carried[k]
 
     @staticmethod
     def _own_by_mean(own: Fraction, last: Fraction, c: Fraction) -> Fraction:
