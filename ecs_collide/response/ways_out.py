@@ -442,7 +442,7 @@ class Separating:
             nearest = max(nearest, abs(self.displacement[k]))
             smallest = min(smallest, sizes)
         if nearest < SAME_POINT:
-            self._part_by_id(i, j)
+            self._part_same(i, j)
         for k in range(b.dim):
             sizes = self.half[i, k] + self.half[j, k]
             apart = self.place[i, k] - self.place[j, k]
@@ -456,16 +456,23 @@ class Separating:
             self.displacement[k] = self.displacement[k] * time
         return True
 
-    def _part_by_id(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Find a direction by ids for two bodies with the same centre.
+    def _part_same(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Find a direction for two bodies with the same centre: where they come from, or by ids.
 
         Each id has another point of a square or cube, so many bodies separate in all directions.
         """
+        b: Bodies = self.bodies
         longest: cython.double = 0.0
 
-        for k in range(self.bodies.dim):
-            self.displacement[k] = _lean(self.bodies.ids[i], k) - _lean(self.bodies.ids[j], k)
+        for k in range(b.dim):
+            self.displacement[k] = (b.centre[i, k] - b.centre[j, k]) - self.offset[k]
+            self.displacement[k] /= self.half[i, k] + self.half[j, k]
             longest = max(longest, abs(self.displacement[k]))
+        if longest < SAME_POINT:
+            longest = 0.0
+            for k in range(b.dim):
+                self.displacement[k] = _lean(b.ids[i], k) - _lean(b.ids[j], k)
+                longest = max(longest, abs(self.displacement[k]))
         if longest == 0.0:
             self.displacement[0] = longest = 1.0
         for k in range(self.bodies.dim):

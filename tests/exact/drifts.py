@@ -231,6 +231,12 @@ class Drifts:
                 return None
         way = [d / size for d, size in zip(apart, sizes, strict=True)]
         if max(map(abs, way)) < SAME_POINT:
+            (low1, high1), (low2, high2) = (self.step.faces(n) for n in (i, j))
+            before = [
+                (a + b - c - d) / 2 for a, b, c, d in zip(low1, high1, low2, high2, strict=True)
+            ]
+            way = [d / size for d, size in zip(before, sizes, strict=True)]
+        if max(map(abs, way)) < SAME_POINT:
             way = self._by_ids(i, j)
         way = [x * min(sizes) / size for x, size in zip(way, sizes, strict=True)]
         times = [

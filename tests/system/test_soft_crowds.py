@@ -234,6 +234,17 @@ def test_the_order_of_creation_changes_no_bit(implementation):
     assert (runs[0] == runs[2]).all()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("side", [1, -1])
+def test_who_would_be_in_one_point_as_the_step_ends_goes_back_to_its_side(side, order):
+    made = {n: member((n * side, 0), (1, 1), 60, (-n * side / DT, 0)) for n in (4, 8)[::order]}
+    space = ec.install()
+
+    esper.process(DT)
+
+    assert space.position_of(made[8])[0] == -space.position_of(made[4])[0] == side * 60 * DT
+
+
 def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
     def run():
         runs = []
