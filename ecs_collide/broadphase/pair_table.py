@@ -379,6 +379,13 @@ class PairTable:
             self.at[p].first
         ) != bodies.controls.rank_of(self.at[p].second)
 
+    @cython.inline
+    def storey(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.int:
+        """Return the higher storey of the bodies of a pair; 0 if none rides on another."""
+        if not bodies.rare.any_carrier:
+            return 0
+        return max(bodies.rare.storey[self.at[p].first], bodies.rare.storey[self.at[p].second])
+
     def precedes(
         self,
         one: cython.Py_ssize_t,

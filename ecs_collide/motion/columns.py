@@ -107,6 +107,7 @@ _RARE_FLAGS = (
     "one_way",  # the side that is solid, a code of `RareColumns`, or 0
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
+    "storey",  # within a step: of a rider 1, of what rides on it 2, ..., up to 127; of others 0
     "slope",  # the side on which its slope is thicker, or 0
     "slope_top",  # the open side of its slope, along `Space.up`
 )
@@ -233,6 +234,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "course": ("motion.bodies",),
     "owner": ("motion.attachments", "motion.rare_columns"),
     "translation_side": ("motion.bodies",),
+    "storey": ("response.carriers",),
 }  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class RareColumns:
     one_way: Public[cython.schar[::1]]
     carries: Public[cython.schar[::1]]
     translation_side: Public[cython.schar[::1]]
+    storey: Public[cython.schar[::1]]
     slope: Public[cython.schar[::1]]
     slope_top: Public[cython.schar[::1]]
     slope_low: Public[cython.double[::1]]

@@ -8,7 +8,7 @@ stopped by a solid one does not enter a sensor flush with its face.
 
 Impacts with walls come first, then those with bodies of another dominance, which are like walls, so
 that what happens to a pile does not depend on which of its bodies is first in space: in its mirror
-image another one is.
+image another one is.  Impacts of riders come after those of their carriers, which may turn them.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
 into a separate list, which is sorted once, so that taking one is O(1).  As their order hardly
@@ -29,6 +29,7 @@ from ecs_collide.motion.bodies import Bodies
 
 CROSSES = 2  # the tier of a pair that enters or leaves
 AFTER_WALLS = -(2.0**1023)  # before all places, after -inf
+AFTER_PLACES = 2.0**1000  # times the storey: after all places, before inf
 FEW = 12  # the entries that are sorted by insertion
 
 
@@ -106,7 +107,8 @@ class ImpactQueue:
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
     # world that wraps, where no place is the first, -inf where a wall is met, `AFTER_WALLS` where
-    # `Dominance` decides who gives way, and inf for a tier above 0
+    # `Dominance` decides who gives way, `AFTER_PLACES` times the storey of riders, and inf for a
+    # tier above 0
     heap: cython.pointer[Entry]
     # array of Due: pairs queued for time 0 at tier 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
@@ -186,6 +188,8 @@ class ImpactQueue:
             at = -INF
         elif self.pairs.is_outweighed(pair, self.bodies):
             at = AFTER_WALLS
+        elif self.pairs.storey(pair, self.bodies) > 0:
+            at = AFTER_PLACES * self.pairs.storey(pair, self.bodies)
         self.put_at(pair, leader, time, tier, at)
 
     def put_at(

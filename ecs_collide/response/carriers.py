@@ -74,6 +74,7 @@ class RiderTable:
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
     carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
     side: cython.schar[::1]  # (n_rows,): the carrying side; see `motion/faces.py`
+    storey: cython.schar[::1]  # (n_rows,): 1, or 2 on a rider, and so on, up to 127
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # of a rider's widest carrier:
     alone: cython.double[:, ::1]  # (n_rows, dim): the velocity by which it alone would carry
@@ -93,6 +94,7 @@ class RiderTable:
         self.riders = zeros(LONG, 1)
         self.carrier = nones(1)
         self.side = zeros(BYTE, 1)
+        self.storey = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
         self.alone = zeros(DOUBLE, 1, dim)
         self.contact = zeros(LONG, 1)
@@ -106,6 +108,7 @@ class RiderTable:
         self.riders = grown(self.riders, n_rows)
         self.carrier = grown(self.carrier, n_rows, -1)
         self.side = grown(self.side, n_rows)
+        self.storey = grown(self.storey, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.alone = grown(self.alone, n_rows)
         self.contact = grown(self.contact, n_rows)
@@ -189,6 +192,8 @@ class Carriers:
     before_in_list: cython.longlong[::1]
     next_in_list: cython.longlong[::1]
     listed_in: cython.longlong[::1]
+    seated: cython.longlong[::1]  # (n_rows,): the `n_seated` bodies that have a storey
+    n_seated: cython.Py_ssize_t
     ride: cython.longlong
     # whether the velocities of riders do not include their carriers': only before a step
     at_rest: cython.bint
@@ -219,6 +224,7 @@ class Carriers:
         self.before_in_list = nones(1)
         self.next_in_list = nones(1)
         self.listed_in = zeros(LONG, 1)
+        self.seated = zeros(LONG, 1)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -239,6 +245,7 @@ class Carriers:
             self.before_in_list = grown(self.before_in_list, n_rows)
             self.next_in_list = grown(self.next_in_list, n_rows)
             self.listed_in = grown(self.listed_in, n_rows)
+            self.seated = grown(self.seated, n_rows)
             self.n_rows = n_rows  # last, because an array may fail to grow
 
     def _find_riders(self) -> cython.void:
@@ -282,6 +289,8 @@ class Carriers:
             i: cython.Py_ssize_t = new.riders[n]
             if new.carrier[i] != old.carrier[i] or new.side[i] != old.side[i]:
                 return True
+            if new.storey[i] != old.storey[i]:
+                return True
             for k in range(self.bodies.dim):
                 if new.carrier_velocity[i, k] != old.carrier_velocity[i, k]:
                     return True
@@ -319,6 +328,9 @@ class Carriers:
         elif lead < 0.0 or not self._share(new, old, i, j, contact):
             return
         new.put(i, j, side)
+        new.storey[i] = 1
+        if old.carrier[j] >= 0:
+            new.storey[i] = min(1 + old.storey[j], 127)
         new.contact[i] = contact
         for k in range(self.bodies.dim):
             new.alone[i, k] = self._find_velocity(old, i, j, side, k)
@@ -478,6 +490,7 @@ class Carriers:
         self._release_riders()
         self.rode, self.now = self.now, self.rode
         self.ride += 1
+        self._find_storeys()
         for n in range(self.rode.n):
             i: cython.Py_ssize_t = self.rode.riders[n]
             for k in range(self.bodies.dim):
@@ -488,6 +501,21 @@ class Carriers:
                 velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
             self._list(i)
         return woken
+
+    def _find_storeys(self) -> cython.void:
+        """Note how many carriers are below each rider; at one instant these come first."""
+        for n in range(self.n_seated):
+            self.bodies.rare.storey[self.seated[n]] = 0
+        self.n_seated = 0
+        for n in range(self.rode.n):
+            self._seat(self.rode.riders[n], self.rode.storey[self.rode.riders[n]])
+
+    def _seat(self, i: cython.Py_ssize_t, storey: cython.int) -> cython.void:
+        """Give a rider its storey to the end of the step."""
+        if self.bodies.rare.storey[i] == 0:
+            self.seated[self.n_seated] = i
+            self.n_seated += 1
+        self.bodies.rare.storey[i] = min(storey, 127)
 
     def _release_riders(self) -> cython.void:
         """Add `subtracted` to the velocities of riders that have lost their carrier."""
@@ -540,6 +568,7 @@ class Carriers:
             else:
                 self.head[self.rode.carrier[i]] = after
         self.rode.put(i, j, side)
+        self._seat(i, 1 + self.bodies.rare.storey[j])
         self._list(i)
 
     def _turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:

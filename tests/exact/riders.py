@@ -99,6 +99,7 @@ class Riders:
     ----------
     rides : of each rider
     met : the contacts of this instant
+    storey : of a rider 1, of what rides on it 2, and so on
     """
 
     def __init__(self, step: Simulator, contacts: Iterable[Contact], new: Collection[int]) -> None:
@@ -124,6 +125,12 @@ class Riders:
                 step.velocity[i] = [a + b for a, b in zip(ride.own, ride.carried, strict=True)]
             if last == self.rides:
                 break
+        self.storey: dict[int, int] = {}
+        for i in self.rides:
+            below = [i]
+            while below[-1] in self.rides and len(below) <= len(self.rides):
+                below.append(self.rides[below[-1]].carrier)
+            self.storey[i] = len(below) - 1
 
     def follow_paths(self) -> None:
         """Carry the riders of damped bodies, and theirs, as fast as their paths go."""
@@ -446,6 +453,7 @@ class Riders:
         """Give a body another carrier; of one that was as fast it notices nothing."""
         last = self.rides.get(i)
         self.rides[i] = ride
+        self.storey[i] = 1 + self.storey.get(ride.carrier, 0)
         ride.blocked = [Fraction(0)] * self.step.dim
         ride.kick = list(self.step.kicks.of[i])
         ride.own = [Fraction(0)] * self.step.dim

@@ -602,7 +602,7 @@ class Simulator:
         return impact.time, self.rank(pair), *self.place_of(pair, impact.axis, impact.sign)
 
     def place_of(self, pair: tuple[int, int], axis: int, sign: int) -> tuple:
-        """Return what orders impacts: walls and ranks first, then body, side, partner."""
+        """Return what orders impacts: walls, ranks, storeys of riders, then body, side, partner."""
         one, other = sorted(pair, key=lambda i: (not self.bodies[i].is_dynamic, self.places[i]))
         if self.crosses(pair):
             return 0, self.places[one], 0, self.places[other]
@@ -610,6 +610,8 @@ class Simulator:
         kind = 0 if len({self._yields(n, axis) for n in pair}) == 2 else 2
         if kind and self.bodies[one].level != self.bodies[other].level:
             kind = 1
+        if kind == 2:
+            kind += max(self.riders.storey.get(n, 0) for n in pair)
         return kind, self.places[one], side, self.places[other]
 
     def rank(self, pair: tuple[int, int]) -> int:

@@ -1566,3 +1566,28 @@ def test_a_hit_from_above_lets_each_rider_of_a_tower_rub_on_the_one_below(side):
     esper.process(1 / 30)
 
     assert [velocity(crate) for crate in crates] == [(0, 0)] * 6
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("up", [1, -1])
+def test_a_carrier_pushes_what_blocks_it_before_its_riders_do(up, side, order):
+    #       +---+---+
+    #       | 2 | 3 |    at the start of the second step both 1 and 2 push the crate that falls
+    #       +---+   |
+    #       | 1 +---+
+    #   ================  ->
+    mover((0, -16 * up), (100, 16), (side * 32, 0), ec.Carry(normal=(0, up)))
+    places = (0, 4), (0, 12), (16, 12)
+    made = {
+        n: mover((side * places[n][0], up * places[n][1]), (8, 4), (0, 0), ec.Slide())
+        for n in range(3)[::order]
+    }
+    space = ec.install(gravity=(0, -1024 * up))
+    for _ in range(2):
+        esper.process(1 / 64)
+
+    first, second = space.collisions[1:3]
+    assert {first.first, first.second} == {made[0], made[2]}
+    assert {second.first, second.second} == {made[1], made[2]}
+    assert space.velocity_of(made[2]) == pytest.approx((side * 80 / 3, up * -32))
