@@ -7,14 +7,13 @@ may make other faces close, whose normal parts come before the rest.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.arrays import INT, grown, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
-from ecs_collide.response.met_contacts import BOTH, LANDS, RUBS, MetContacts
+from ecs_collide.response.met_contacts import BOTH, RUBS, MetContacts
 from ecs_collide.response.met_loads import MetLoads
 from ecs_collide.response.solver import Solver
 from ecs_collide.response.tangential import TangentialResponse
@@ -33,7 +32,6 @@ class AlongSurfaces:
     tangential: TangentialResponse
     loads: MetLoads
     friction: CoulombFriction
-    way: cython.int[::1]  # (n_contacts or more,): contacts from the one that is pressed down
 
     def __init__(self, solver: Solver, carriers: Carriers):
         self.bodies = solver.bodies
@@ -45,7 +43,6 @@ class AlongSurfaces:
         self.tangential = solver.tangential
         self.loads = solver.loads
         self.friction = solver.friction
-        self.way = zeros(INT, 1)
 
     def clear(self) -> cython.void:
         """Forget the contacts, of an instant or of a step that was interrupted."""
@@ -140,8 +137,9 @@ class AlongSurfaces:
             self.loads.find()
             self.friction.apply()
         for c in range(self.met.n_rubbed, self.met.n):
-            if self._waits_for_press(c):
-                self._press(c)
+            if self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS:
+                self.met.take(c)
+                self.carriers.press()
         # Walls first: a body that lands on a rider needs the velocity of that.
         for on_rider in range(2):
             for c in range(self.met.n_rubbed, self.met.n):
@@ -153,33 +151,3 @@ class AlongSurfaces:
                     self.carriers.land()
         self.met.end_rubbing()
         self.loads.note_anew()
-
-    def _press(self, first: cython.Py_ssize_t) -> cython.void:
-        """Press the riders of a contact on their carriers, which come first if they ride themselves."""
-        c: cython.Py_ssize_t = first
-        n: cython.Py_ssize_t = 0
-
-        if self.way.shape[0] < self.met.n:
-            self.way = grown(self.way, 2 * self.met.n)
-        while c >= 0:
-            self.met.contacts[c].waits = LANDS
-            self.way[n] = c
-            n += 1
-            c = self._contact_below(c)
-        while n:
-            n -= 1
-            self.met.take(self.way[n])
-            self.carriers.press()
-
-    def _contact_below(self, c: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the contact that waits for its press of a body of contact `c` and its carrier, or -1."""
-        self.met.take(c)
-        for n in range(2):
-            below: cython.Py_ssize_t = self.carriers.contact_with_carrier(self.impact.rows[n])
-            if below >= 0 and self._waits_for_press(below):
-                return below
-        return -1
-
-    def _waits_for_press(self, c: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact has rubbed, and may have turned a rider or its carrier by that."""
-        return self.met.contacts[c].rides and self.met.contacts[c].waits == RUBS

@@ -918,13 +918,6 @@ class Carriers:
         for k in range(self.bodies.dim):
             self._turn(i, k)
 
-    def contact_with_carrier(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the contact of this instant of a rider and its carrier, or -1; see `MetContacts`."""
-        j: cython.Py_ssize_t = self._carrier_of(i)
-        p: cython.Py_ssize_t = self.contacts.pairs.find(i, j) if j >= 0 else -1
-
-        return self.met.place_of[p] if p >= 0 and self.met.has(p) else -1
-
     def press(self) -> cython.void:
         """Find the own velocity of a rider that the solver's impact has pressed on its carrier."""
         m: ImpactState = self.impact
@@ -976,6 +969,7 @@ class Carriers:
         """Find the own velocity of body i if it rides on j, or on another that is as fast."""
         if not self._is_riding(i):
             return
+        self.settle(j)  # a merge may have turned it, and what is its own carries nobody
         if self._is_known(i, j, side):
             for k in range(self.bodies.dim):
                 self._find_carrier_velocity(i, k)  # it may have turned, too
@@ -1122,7 +1116,6 @@ class Carriers:
                         self.others_in[i, k] = self.clusters.instant
                 self.first_in[i] = self.clusters.instant
             self.settle(i)
-        self._settle_on_carriers()
         self._find_riders()
         for n in range(self.now.n):
             i = self.now.riders[n]
@@ -1152,25 +1145,6 @@ class Carriers:
                     self.bodies.interrupt_rest(i)  # a carrier has reached it just now
             for k in range(self.bodies.dim):
                 velocity[i, k] = self.own[i, k]
-
-    def _settle_on_carriers(self) -> cython.void:
-        """Find the own velocities along the normal, because a carrier may have turned last."""
-        rode: RiderTable = self.rode
-
-        for _n in range(rode.n):  # repeated for riders of riders
-            any_changed: cython.bint = False
-            for n in range(rode.n):
-                i: cython.Py_ssize_t = rode.riders[n]
-                j: cython.Py_ssize_t = rode.carrier[i]
-                k: cython.int = rode.normal_of(i)
-                if j < 0 or is_line(rode.side[i]):
-                    continue
-                last: cython.double = self.own[i, k]
-                self._find_carrier_velocity(i, k)
-                self.own[i, k] = self._own_of(rode, i, k)
-                any_changed |= self.own[i, k] != last
-            if not any_changed:
-                break
 
     def _is_as_fast(
         self, i: cython.Py_ssize_t, last: cython.double, velocity: cython.double, k: cython.int

@@ -416,6 +416,7 @@ class Riders:
         for i, j, side in self.ends(pair, axis, sign):
             if not self.carries(j, side) or not self.is_riding(i):
                 continue
+            self.settle(j)
             ride = self.rides[i]
             if (ride.carrier, ride.side) == (j, side):
                 self._find_carried(i)
@@ -475,7 +476,6 @@ class Riders:
     def finish(self, contacts: Iterable[Contact]) -> dict[int, list[Fraction]]:
         """Return the own velocities of those who ride at the end, by the contacts there are."""
         self.settle_all()
-        self._settle_on_carriers()
         last, now, contacts = self.rides, {}, list(contacts)
         for _ in range(len(contacts) + 1):
             before, now = now, self.found(contacts, now)
@@ -501,17 +501,6 @@ class Riders:
                     own = self._own_of(i, ride, k)
                 after[i].append(own)
         return after
-
-    def _settle_on_carriers(self) -> None:
-        """Find the own velocities along the normal: a carrier may have turned after its rider."""
-        for _ in self.rides:  # repeated for riders of riders
-            for i, ride in self.rides.items():
-                k = ride.side[0]
-                carrier = Standing(i, ride.carrier, ride.side, ride.width)
-                speed = self.speed(carrier)[k]
-                ride.carried[k] += speed - ride.alone[k]
-                ride.alone[k] = speed
-                ride.own[k] = self.step.final(i, k) - ride.carried[k]
 
     @staticmethod
     def _own_by_mean(own: Fraction, last: Fraction, c: Fraction) -> Fraction:

@@ -1591,3 +1591,32 @@ def test_a_carrier_pushes_what_blocks_it_before_its_riders_do(up, side, order):
     assert {first.first, first.second} == {made[0], made[2]}
     assert {second.first, second.second} == {made[1], made[2]}
     assert space.velocity_of(made[2]) == pytest.approx((side * 80 / 3, up * -32))
+
+
+@pytest.mark.parametrize("dx", [1, -1])
+@pytest.mark.parametrize("speed", [60, 0, -60])
+@pytest.mark.parametrize(("n_standing", "n_falling"), [(2, 1), (2, 2), (3, 3)])
+def test_crates_that_fall_on_riders_of_a_lift_do_not_bounce(n_standing, n_falling, speed, dx):
+    #     +---+
+    #     | C |
+    #     +---+
+    #       v
+    #    +---+
+    #    | B |
+    #    +---+
+    #   | A |
+    #  +-+---+--+
+    #  |  lift  |
+    mover((0, 0), (16, 4), (0, speed), ec.Carry())
+    heights = [8 * n for n in range(n_standing)]
+    heights += [20 + 8 * (n_standing + n) for n in range(n_falling)]
+    crates = [mover((dx * n, 8 + y), (4, 4), (0, 0), ec.Slide()) for n, y in enumerate(heights)]
+    space = ec.install(gravity=(0, -1000))
+
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    for below, crate in itertools.pairwise(crates):
+        assert space.position_of(crate)[1] == space.position_of(below)[1] + 8
+    assert [space.velocity_of(crate) for crate in crates] == [(0, 0)] * len(crates)
+    assert [space.carried(crate) for crate in crates] == [(0, speed)] * len(crates)
