@@ -74,7 +74,7 @@ class RiderTable:
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
     carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
     side: cython.schar[::1]  # (n_rows,): the carrying side; see `motion/faces.py`
-    storey: cython.schar[::1]  # (n_rows,): 1, or 2 on a rider, and so on, up to 127
+    storey: cython.schar[::1]  # (n_rows,): 1, or 2 on a rider, and so on, up to 127; or 0
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # of a rider's widest carrier:
     alone: cython.double[:, ::1]  # (n_rows, dim): the velocity by which it alone would carry
@@ -267,6 +267,7 @@ class Carriers:
 
         for n in range(ride.n):
             ride.carrier[ride.riders[n]] = -1
+            ride.storey[ride.riders[n]] = 0
         ride.n = 0
 
     def _pass(self) -> cython.bint:
@@ -328,9 +329,7 @@ class Carriers:
         elif lead < 0.0 or not self._share(new, old, i, j, contact):
             return
         new.put(i, j, side)
-        new.storey[i] = 1
-        if old.carrier[j] >= 0:
-            new.storey[i] = min(1 + old.storey[j], 127)
+        new.storey[i] = min(1 + old.storey[j], 127)
         new.contact[i] = contact
         for k in range(self.bodies.dim):
             new.alone[i, k] = self._find_velocity(old, i, j, side, k)
