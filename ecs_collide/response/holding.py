@@ -82,14 +82,8 @@ class Holding:
 
     @cython.inline
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a dynamic body that is not held has exceeded its limit of visits."""
-        if self.visits[i] <= VISITS_PER_PAIR * self.step.pair_limit:
-            return False
-        return (
-            self.bodies.dynamic[i] != 0
-            and not self.bodies.on_hold[i]
-            and self.visits[i] > VISITS_PER_PAIR * (self.step.pair_limit + self.n_pairs[i])
-        )
+        """Return whether a body with visits has exceeded its limit of them."""
+        return self.visits[i] > VISITS_PER_PAIR * (self.step.pair_limit + self.n_pairs[i])
 
     def hold(self, i: cython.Py_ssize_t) -> cython.bint:
         """Hold a body from this instant; return False if it is not dynamic or held already."""

@@ -628,10 +628,10 @@ class ImpactLoop:
 
     def _hold_if_spent(self, i: cython.Py_ssize_t) -> cython.bint:
         """Hold a body that has reached its limit of visits; return whether that has held it."""
-        if not self.holding.is_spent(i):
-            return False
-        self.n_sweep_limit += 1
-        return self._hold(i)
+        was_held: cython.bint = self.holding.is_spent(i) and self._hold(i)
+
+        self.n_sweep_limit += was_held
+        return was_held
 
     def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
         """Hold a body from now on, without what leads it out of others."""
