@@ -287,8 +287,7 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = root
 
         if (
-            not self.gravity.is_on
-            or self.nodes[root].size <= 1
+            self.nodes[root].size <= 1
             or self.nodes[root].anchor >= 0
             or not self._kicks_differ(root)
         ):

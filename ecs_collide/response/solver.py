@@ -335,13 +335,12 @@ class Solver:
         """Merge the clusters of two bodies and their anchors; return False if these conflict."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
-        first_leaves: cython.bint = False
-        second_leaves: cython.bint = False
 
         self._stand()
-        if c.n_lasting:
-            first_leaves = self._leave_for(i, j, k, self.second_joins)
-            second_leaves = not first_leaves and self._leave_for(j, i, k, self.first_joins)
+        first_leaves: cython.bint = self._leave_for(i, j, k, self.second_joins)
+        second_leaves: cython.bint = not first_leaves and self._leave_for(
+            j, i, k, self.first_joins
+        )
         one: cython.Py_ssize_t = c.ensure(i, k) if self.first_joins else 0
         other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
         anchor: cython.Py_ssize_t = self._find_anchor(one or other, other)
@@ -525,7 +524,7 @@ class Solver:
 
         if self.bodies.on_hold[i] or self.bodies.on_hold[j]:
             return 0
-        if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
+        if not self._leave_for(i, j, k, self.second_joins):
             self._leave_for(j, i, k, self.first_joins)
         if not self._align(i, j, k):
             ended: cython.bint = self.first_joins and c.dissolve(i, k)
