@@ -581,7 +581,6 @@ class PairTable:
 
     def check(self, dim: cython.int) -> None:
         """Verify the states and the lists; raise AssertionError if one is invalid."""
-        image: cython.longlong = 0
         seen: set = set()
         rows: set = set()
         listed: set = set()  # of row and pair
@@ -606,9 +605,7 @@ class PairTable:
                 and (state < CROSS or (touch == NO_TOUCH and not self.at[p].is_clear))
             )
             assert is_valid, f"pair {p}: {state=} {contact=} {met=} {touch=} {face=}"
-            if self.wraps:
-                image = self.image[p]
-            key = (self.at[p].first, self.at[p].second, image)
+            key = (self.at[p].first, self.at[p].second, self.image_of(p))
             assert key not in seen, f"pair {p} is there twice: {key}"
             seen.add(key)
             rows.update(key[:2])

@@ -159,7 +159,7 @@ class Projection:
         self.n_changes = 0
         if self._stays():
             return False
-        while g.n_waiting:  # more links need another ring
+        for _n in range(g.n_waiting):  # more links need another ring
             g.next_waiting()
         g.add_contacts()
         g.collect(start)
