@@ -20,6 +20,7 @@ class Leaning:
     """
 
     bodies: Bodies
+    is_on: cython.bint  # whether the step has weights and slopes; else no body leans
     n: ReadOnly[cython.Py_ssize_t]
     rows: cython.longlong[::1]  # (n or more,): the bodies in trees
     # by rows of bodies: the parent in the tree, of a root itself, or -1; of a root, whether its
@@ -33,21 +34,22 @@ class Leaning:
         self.parent = nones(1)
         self.is_led = zeros(BYTE, 1)
 
-    def clear(self) -> cython.void:
-        """Forget all bodies, at the start of a step."""
+    def begin_step(self, any_weight: cython.bint) -> cython.void:
+        """Forget all bodies, at the start of a step in which bodies may have weights."""
         for n in range(self.n):
             self.parent[self.rows[n]] = -1
         self.n = 0
+        self.is_on = any_weight and self.bodies.rare.any_slope
 
     def meet_slope(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that a body has met the line of a slope."""
-        root: cython.Py_ssize_t = self._root_of(i)  # first, as it may replace the arrays
-
-        self.is_led[root] = 1
+        if self.is_on:
+            root: cython.Py_ssize_t = self._root_of(i)  # first, as it may replace the arrays
+            self.is_led[root] = 1
 
     def connect(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note an impact of two bodies; one that is not dynamic passes nothing on."""
-        if not (self.bodies.dynamic[i] and self.bodies.dynamic[j]):
+        if not (self.is_on and self.bodies.dynamic[i] and self.bodies.dynamic[j]):
             return
         root: cython.Py_ssize_t = self._root_of(i)
         other: cython.Py_ssize_t = self._root_of(j)

@@ -51,7 +51,6 @@ class Step:
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()
         self.queue.clear()
-        self.leaning.clear()
         self.queue.by_distance = False
         self.now = 0.0
         self.instant_tick = 0

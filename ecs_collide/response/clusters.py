@@ -393,7 +393,7 @@ class Clusters(SharedMotion):
         An anchored body has no kick, nor has one that is held since an earlier instant; once it
         leaves what holds it, gravity acts on it again.
         """
-        if self.gravity.is_on and velocity != self.velocity_of(i, k):
+        if velocity != self.velocity_of(i, k):
             if self.is_anchored(i, k):
                 velocity += self.gravity.kick_of(i, k)
             else:

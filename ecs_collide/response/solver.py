@@ -241,13 +241,12 @@ class Solver:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
 
-        if self.clusters.gravity.is_on:
-            # Bodies merge by their velocities at this instant; their paths have others.
-            for n in range(2):
-                if m.is_dynamic[n]:
-                    self.clusters.let_fall(m.rows[n], m.axis)
-                if self.leaning.n and not normal_only:
-                    self._share_weight(n)
+        # Bodies merge by their velocities at this instant; their paths have others.
+        for n in range(2):
+            if m.is_dynamic[n]:
+                self.clusters.let_fall(m.rows[n], m.axis)
+            if self.leaning.n and not normal_only:
+                self._share_weight(n)
         press: cython.double = self.note_velocities(restitution)
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
@@ -338,9 +337,7 @@ class Solver:
 
         self._stand()
         first_leaves: cython.bint = self._leave_for(i, j, k, self.second_joins)
-        second_leaves: cython.bint = not first_leaves and self._leave_for(
-            j, i, k, self.first_joins
-        )
+        second_leaves: cython.bint = not first_leaves and self._leave_for(j, i, k, self.first_joins)
         one: cython.Py_ssize_t = c.ensure(i, k) if self.first_joins else 0
         other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
         anchor: cython.Py_ssize_t = self._find_anchor(one or other, other)

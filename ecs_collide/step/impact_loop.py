@@ -271,8 +271,7 @@ class ImpactLoop:
     def _is_handed_over(self, p: cython.Py_ssize_t) -> cython.bint:
         """Count an impact of a pair; return whether the game gets it."""
         self.pairs.impact[p].resolutions += 1
-        if self.bodies.rare.any_slope and self.gravity.is_on:
-            self.step.leaning.connect(self.pairs.at[p].first, self.pairs.at[p].second)
+        self.step.leaning.connect(self.pairs.at[p].first, self.pairs.at[p].second)
         return self.surfaces.is_offered(p) and (
             self.pairs.impact[p].resolutions <= self.step.pair_limit
         )
@@ -290,7 +289,7 @@ class ImpactLoop:
         if self.bodies.n_turned or self.clusters.n_unwritten:
             self.bodies.tick += 1
             self.clusters.write()
-            if self.step.leaning.n and self.gravity.is_on:
+            if self.step.leaning.n:
                 self.slopes.release_turned()
             if self.bodies.rare.any_carrier:
                 self._lead_riders()

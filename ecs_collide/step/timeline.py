@@ -190,6 +190,7 @@ class Timeline:
         self.holding.begin_step()
         self.sleeping.begin_step()
         self.gravity.begin_step()
+        self.step.leaning.begin_step(self.gravity.is_on)
         self.broadphase.begin_step()
         self.loop.begin_step()
         self.n_held = 0
