@@ -256,15 +256,15 @@ class SlopeGroups:
         if self.states[root, SOLVED] == self.solution:
             return root
         c.even_out(i, k)
-        gives_way: cython.bint = c.nodes[root].anchor < 0 and (
-            c.nodes[root].rank == self.bodies.controls.rank_of(i)
-        )
         self.states[root, PATH] = c.nodes[root].velocity
         self.states[root, KICK] = self.states[root, OLD_KICK] = c.kick_of(i, k)
-        self.states[root, MOBILITY] = 1.0 / c.nodes[root].mass if gives_way else 0.0
+        self.states[root, MOBILITY] = 0.0
         self.states[root, SIZE] = abs(c.nodes[root].velocity) + abs(c.kick_of(i, k))
         self.states[root, SOLVED] = self.solution
-        node: cython.Py_ssize_t = root if gives_way and c.nodes[root].size > 1 else 0
+        if c.is_anchored(i, k) or c.nodes[root].rank != self.bodies.controls.rank_of(i):
+            return root  # it does not give way
+        self.states[root, MOBILITY] = 1.0 / c.nodes[root].mass
+        node: cython.Py_ssize_t = root
         while node:
             if c.node_of[c.nodes[node].body, k] == node:
                 self._gather(c.nodes[node].body)
