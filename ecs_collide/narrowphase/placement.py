@@ -422,15 +422,14 @@ class PositionCorrection:
 
         self.any_static = b.controls.any_lock
         self.is_current = True
-        if b.wraps:  # the comparison may not notice planes at an image
+        self.any_plane = b.wraps  # the comparison may not notice planes at an image
+        if not self.any_plane:
+            self._compare_all()
+        if self.any_plane:
             self._part_planes()
-        for _n in range(N_PASSES):
-            if _n == 0:
-                self._compare_all()
-                if self.any_plane and not b.wraps:
-                    self._part_planes()
-                    self._compare_all()
-            else:
+            self._compare_all()
+        for n in range(N_PASSES):
+            if n > 0:
                 self._compare_moved()
             if not self._find_near():
                 return
