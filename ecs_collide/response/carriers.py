@@ -478,8 +478,8 @@ class Carriers:
 
     @cython.ccall
     def carry_riders(self) -> list:
-        """Add carriers' velocities to their riders'; return the rows of sleepers this moves."""
-        woken: list = []
+        """Add carriers' velocities to their riders'; return the rows of riders that this moves."""
+        moved: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
 
         self.rode, self.now = self.now, self.rode
@@ -493,13 +493,13 @@ class Carriers:
         for n in range(self.rode.n):
             i: cython.Py_ssize_t = self.rode.riders[n]
             for k in range(self.bodies.dim):
-                if self.rode.carrier_velocity[i, k] != 0.0 and self.bodies.asleep[i]:
-                    woken.append(i)
+                if self.rode.carrier_velocity[i, k] != 0.0:
+                    moved.append(i)
                 self.own[i, k] = velocity[i, k]
                 self.blocked[i, k] = self.kick[i, k] = 0.0
                 velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
             self._list(i)
-        return woken
+        return moved
 
     def _find_storeys(self) -> cython.void:
         """Note how many carriers are below each rider; at one instant these come first."""
