@@ -594,8 +594,7 @@ class BodyRegistry:
 
         if lists.n_out:
             moving = moving[self.table.quarantined[moving] == 0]
-        if self.attached.n:
-            moving = np.concatenate([moving, self.attached.taking_part])
+        moving = np.concatenate([moving, self.attached.taking_part])
         lists.moving = lists.active = moving.data
         for row in self.reader.examined:
             if not b.moves[row]:
@@ -848,12 +847,10 @@ class BodyRegistry:
         c: Any = self.table
         lists: BodyLists = self.lists
         rows: Any = lists.rows
-        moving: Any = lists.movers
 
-        if len(lists.attached):
-            moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
         self.reader.recognize(rows.data, True)
-        self._put_in_trees(moving, np.array(misplaced, LONG))
+        moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)]
+        self._put_in_trees(moving.data, np.array(misplaced, LONG))
         self._forget_pending()
         if self.reader.any_fixed:
             lists.unread = rows[c.has[rows] & Has.FIXED != 0]
