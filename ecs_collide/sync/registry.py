@@ -909,8 +909,5 @@ class BodyRegistry:
         """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""
         asleep = self.sleep.resume(self.lists.rows, sleeping, may_wake)
         self.put(self.lists.rows[may_wake["body"][may_wake["why"] & PUT != 0]].tolist())
-        if len(asleep):  # they no longer move
-            self._part()
-            moving = np.asarray(self.lists.moving)
-            self.lists.moving = self.lists.active = moving[self.table.moves[moving] != 0].data
+        self._part()  # sleeping bodies no longer move
         return len(asleep)
