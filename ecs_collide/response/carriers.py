@@ -606,8 +606,8 @@ class Carriers:
 
     @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body was a rider at the start of the step, or has landed since."""
-        return self._carrier_of(i) >= 0
+        """Return whether a body rides, since the start of the step or later, and is not held."""
+        return self._carrier_of(i) >= 0 and not self.bodies.on_hold[i]
 
     @cython.inline
     def _carrier_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -616,7 +616,7 @@ class Carriers:
 
     def settle(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the own velocity of a body, if it rides, after a third body has turned it."""
-        if self.rides(i) and not self.bodies.on_hold[i]:
+        if self.rides(i):
             for k in range(self.bodies.dim):
                 if self.first_in[i] == self.clusters.instant:
                     self.own[i, k] = self.first_own[i, k]
@@ -734,7 +734,7 @@ class Carriers:
         """
         if not self.bodies.dynamic[j]:
             return self.bodies.velocity_met(j, k)
-        if not self.rides(j) or self.bodies.on_hold[j]:
+        if not self.rides(j):
             return 0.0
         is_turned: cython.bint = not now and self.first_in[j] == self.clusters.instant
         return self.rode.carrier_velocity[j, k] - (
