@@ -253,10 +253,13 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or not self.pairs.is_one_way(p, self.bodies):
-            return relation
-        if relation == OVERLAPPING or self.bodies.is_passable(
-            i, j, self.axis, 1 if self.sign > 0 else -1
+        if (
+            relation != APART
+            and self.pairs.is_one_way(p, self.bodies)
+            and (
+                relation == OVERLAPPING
+                or self.bodies.is_passable(i, j, self.axis, 1 if self.sign > 0 else -1)
+            )
         ):
             return APART
         return relation
