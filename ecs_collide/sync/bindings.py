@@ -300,9 +300,7 @@ class ComponentBinding:
             known = exact_numbers(item)
 
         for k in range(self.width):
-            value: Any = (
-                self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
-            )
+            value: Any = self._read_part(item, k)
             if known and self.names[k] in known:
                 value = taken_number(item, self.names[k], value)
             if type(value) is not float and (not cython.compiled or isinstance(value, float)):
@@ -374,12 +372,10 @@ class ComponentBinding:
     ) -> cython.int:
         """Write a number into a component by name."""
         item: object = self.items[i]
-        if self.has_parts:
-            self._write_part(item, k, number)
-        elif self._keeps(item):
+        if self._keeps(item):
             setattr(item, self.names[k], number)
         else:
-            write_number(item, self.names[k], number)
+            self._write_part(item, k, number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
         return 0
