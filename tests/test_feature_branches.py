@@ -21,39 +21,39 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
-    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 25),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 24),
+    "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 22),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 16),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 19),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 20),
-    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 24),
+    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 18),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
         19,
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 16),
-    "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 17),
-    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 28),
+    "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 14),
+    "wrapping": (r"\bwraps\b|\bimages?\b|domain", 26),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
-        18,
+        17,
     ),
-    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 11),
+    "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 10),
     "crossing": (r"\bCROSS|CROSSING|\bcrosses", 15),
     "corners": (r"pairs\.at\[\w+\]\.tier|\.corner\b", 7),
     "responses of the game": (
         r"\bpending\b|hands_all|_offered|is_set\b|self\.is_changed\b(?!\[)",
         4,
     ),
-    "sleep": (r"asleep|sleeping", 24),
+    "sleep": (r"asleep|sleeping", 22),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
     "swept motion": (r"\.sweeps\b|driven", 19),
     "deleted in a step": (r"withdrawn|\bgone\b", 10),
-    "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 15),
+    "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 13),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 39
+FUNCTIONS_WITH_TWO = 32
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.
