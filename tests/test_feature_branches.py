@@ -22,15 +22,15 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
     "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 22),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 16),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 17),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 19),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
-    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 20),
+    "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 21),
     "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 18),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
-        19,
+        20,
     ),
     "locked axes": (r"\.locks\(|any_lock|dynamic_along", 16),
     "lasting clusters": (r"\.lasts\b|\blasts\b|lasting|merged_before|is_broken", 14),

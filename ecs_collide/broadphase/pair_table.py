@@ -381,9 +381,7 @@ class PairTable:
 
     @cython.inline
     def storey(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.int:
-        """Return the higher storey of the bodies of a pair; 0 if none rides on another."""
-        if not bodies.rare.any_carrier:
-            return 0
+        """Return the higher storey of the bodies of a pair, 0 if none rides; requires carriers."""
         return max(bodies.rare.storey[self.at[p].first], bodies.rare.storey[self.at[p].second])
 
     def precedes(

@@ -214,6 +214,7 @@ class Gravity:
 
     # -- within a step --
 
+    @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the kick of a body, or 0 if it was not started in this step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0

@@ -188,8 +188,8 @@ class ImpactQueue:
             at = -INF
         elif self.pairs.is_outweighed(pair, self.bodies):
             at = AFTER_WALLS
-        elif self.pairs.storey(pair, self.bodies) > 0:
-            at = AFTER_PLACES * self.pairs.storey(pair, self.bodies)
+        elif self.bodies.rare.any_carrier:
+            at += AFTER_PLACES * self.pairs.storey(pair, self.bodies)
         self.put_at(pair, leader, time, tier, at)
 
     def put_at(

@@ -241,12 +241,13 @@ class Solver:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
 
-        # Bodies merge by their velocities at this instant; their paths have others.
-        for n in range(2):
-            if m.is_dynamic[n]:
-                self.clusters.let_fall(m.rows[n], m.axis)
-            if self.leaning.n and not normal_only:
-                self._share_weight(n)
+        if self.clusters.gravity.is_on:
+            # Bodies merge by their velocities at this instant; their paths have others.
+            for n in range(2):
+                if m.is_dynamic[n]:
+                    self.clusters.let_fall(m.rows[n], m.axis)
+                if self.leaning.n and not normal_only:
+                    self._share_weight(n)
         press: cython.double = self.note_velocities(restitution)
         self.parting = 0.0
         if self.may_part and restitution == 0.0:
