@@ -5,6 +5,7 @@ Of plain Python, where a queue may be looked into; whole steps compare it with t
 
 import random
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,8 @@ ImpactQueue = plain.kernel("narrowphase.impact_queue").ImpactQueue
 
 class Bodies:
     """Bodies on a line, the coordinate of each being its row."""
+
+    rare = SimpleNamespace(any_carrier=False)
 
     def place_of(self, row: int, axis: int) -> float:
         return float(row)
