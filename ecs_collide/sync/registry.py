@@ -594,7 +594,8 @@ class BodyRegistry:
 
         if lists.n_out:
             moving = moving[self.table.quarantined[moving] == 0]
-        moving = np.concatenate([moving, self.attached.taking_part])
+        if self.attached.n:
+            moving = np.concatenate([moving, self.attached.taking_part])
         lists.moving = lists.active = moving.data
         for row in self.reader.examined:
             if not b.moves[row]:
@@ -847,10 +848,12 @@ class BodyRegistry:
         c: Any = self.table
         lists: BodyLists = self.lists
         rows: Any = lists.rows
+        moving: Any = lists.movers
 
+        if len(lists.attached):
+            moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
         self.reader.recognize(rows.data, True)
-        moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)]
-        self._put_in_trees(moving.data, np.array(misplaced, LONG))
+        self._put_in_trees(moving, np.array(misplaced, LONG))
         self._forget_pending()
         if self.reader.any_fixed:
             lists.unread = rows[c.has[rows] & Has.FIXED != 0]
