@@ -37,7 +37,7 @@ FEATURES = {
     "wrapping": (r"\bwraps\b|\bimages?\b|domain", 26),
     "attached boxes": (
         r"attachments\b|\.attached\[|ATTACHED|any_attached|\.taking_part|lists\.attached|has_boxes",
-        17,
+        18,
     ),
     "one-way sides": (r"one_way|PASSING|FALL_THROUGH|passable", 10),
     "crossing": (r"\bCROSS|CROSSING|\bcrosses", 15),
