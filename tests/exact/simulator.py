@@ -2055,9 +2055,8 @@ class Simulator:
         slides = {n for n in slides if self._is_free_along(n, impact.axis)}
         sign = impact.sign if rows[0] == pair[0] else -impact.sign
         lands = self.riders.may_land(pair, impact.axis, impact.sign)
-        contact = Rubbing(rows, impact.axis, sign, friction, set(yields), set(), slides, lands)
-        contact.pressed |= self.yielding
-        self.rubbing.append(contact)
+        whom = set(yields), set(self.yielding), slides
+        self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, *whom, lands))
 
     def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
         """Return whether an impact may change a body along the surface, if only a lock stops it."""
