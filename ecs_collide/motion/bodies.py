@@ -664,6 +664,11 @@ class Bodies:
         return self.path[self.n_path * i + 4 * k + HALF]
 
     @cython.inline
+    def face_on(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.double) -> cython.double:
+        """Return the higher face on an axis at the base time, or with sign -1 the lower one."""
+        return self.centre_of(i, k) + sign * self.half_of(i, k)
+
+    @cython.inline
     def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the displacement of a body's centre on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + MOTION]

@@ -77,8 +77,8 @@ def _snap_both(
     """Put two bodies at one base time face to face, `i` below `j` or above it, each half of the way."""
     sign: cython.double = 1.0 if below else -1.0
     thin: cython.bint = b.half_of(i, k) == 0.0 and b.half_of(j, k) == 0.0
-    face: cython.double = b.centre_of(i, k) + sign * b.half_of(i, k)
-    face2: cython.double = b.centre_of(j, k) - sign * b.half_of(j, k)
+    face: cython.double = b.face_on(i, k, sign)
+    face2: cython.double = b.face_on(j, k, -sign)
 
     if thin or face != face2:
         face = 0.5 * (face + face2)
@@ -493,10 +493,7 @@ class PositionCorrection:
 
     def _is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body has no thickness on an axis."""
-        centre: cython.double = self.bodies.centre_of(i, k)
-        half: cython.double = self.bodies.half_of(i, k)
-
-        return centre - half == centre + half
+        return self.bodies.face_on(i, k, -1.0) == self.bodies.face_on(i, k, 1.0)
 
     def _find_near(self) -> cython.bint:
         """List the pairs for `_find_levels`; return False if none penetrates."""

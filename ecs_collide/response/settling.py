@@ -125,8 +125,8 @@ class Settling:
         face: cython.double = 0.0
 
         for k in range(b.dim):
-            low: cython.double = b.centre_of(j, k) - b.half_of(j, k)
-            high: cython.double = b.centre_of(j, k) + b.half_of(j, k)
+            low: cython.double = b.face_on(j, k, -1.0)
+            high: cython.double = b.face_on(j, k, 1.0)
             largest: cython.double = max(
                 max(abs(low), abs(high)), max(abs(self.region.low[k]), abs(self.region.high[k]))
             )
@@ -176,8 +176,7 @@ class Settling:
                         todo.append(o)
         self._put(i, k, centre)
         for _place, j, o in sorted(pushes):  # so that each body is put before it pushes others
-            face: cython.double = b.centre_of(j, k) + sign * b.half_of(j, k)
-            centre = beside(face, b.half_of(o, k), sign < 0.0, False)
+            centre = beside(b.face_on(j, k, sign), b.half_of(o, k), sign < 0.0, False)
             if sign * (centre - b.centre_of(o, k)) > 0.0:
                 self._put(o, k, centre)
 
@@ -235,8 +234,7 @@ class Settling:
             if self._is_on_slope(i, j, k, sign):
                 self._put(i, slopes.up, slopes.seat_of(b.half_of(i, slopes.up), sign))
                 continue
-            side: cython.double = 1.0 if sign > 0 else -1.0
-            face: cython.double = b.centre_of(j, k) + side * b.half_of(j, k)
+            face: cython.double = b.face_on(j, k, 1.0 if sign > 0 else -1.0)
             self._put(i, k, beside(face, b.half_of(i, k), sign < 0, False))
         return list(self.placed)
 
@@ -254,8 +252,8 @@ class Settling:
 
         if self._is_on_slope(i, j, k, sign):
             return self.step.slopes.is_level(sign, tolerance)
-        own: cython.double = b.centre_of(i, k) - side * b.half_of(i, k)
-        face: cython.double = b.centre_of(j, k) + side * b.half_of(j, k)
+        own: cython.double = b.face_on(i, k, -side)
+        face: cython.double = b.face_on(j, k, side)
         return abs(own - face) <= tolerance * max(abs(own), abs(face))
 
     def _is_on_slope(

@@ -20,7 +20,7 @@ from ecs_collide._kernel.constants import INF, SLOP, Trait
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
-from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.placement import is_deep
 from ecs_collide.narrowphase.step import Step
 
@@ -53,8 +53,8 @@ class Region:
         b: Bodies = self.bodies
 
         for axis in range(b.dim):
-            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
-            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
+            self.low[axis] = b.face_on(i, axis, -1.0)
+            self.high[axis] = b.face_on(i, axis, 1.0)
         self.low[k] += min(way, 0.0)
         self.high[k] += max(way, 0.0)
 
@@ -63,8 +63,8 @@ class Region:
         b: Bodies = self.bodies
 
         for k in range(b.dim):
-            low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
-            high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
+            low: cython.double = max(self.low[k], b.face_on(j, k, -1.0))
+            high: cython.double = min(self.high[k], b.face_on(j, k, 1.0))
             if not high - low > SLOP * max(abs(low), abs(high)):
                 return False
         return True
@@ -178,13 +178,9 @@ class Depenetration:
     ) -> cython.double:
         """Return how far body i must move in a direction to be past body j."""
         b: Bodies = self.bodies
-        way: cython.double
-
-        if sign > 0:
-            way = (b.centre_of(j, k) + b.half_of(j, k)) - (b.centre_of(i, k) - b.half_of(i, k))
-        else:
-            way = (b.centre_of(i, k) + b.half_of(i, k)) - (b.centre_of(j, k) - b.half_of(j, k))
+        way: cython.double = sign * (b.face_on(j, k, sign) - b.face_on(i, k, -sign))
         depth: cython.double = self.step.slopes.depth(i, j, self.step.pairs)
+
         if self.step.slopes.up != k or self.step.slopes.out != sign:
             return way
         return min(way, depth)
@@ -319,12 +315,10 @@ class Separating:
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the centre and half sizes of a body at the end of its own path."""
         b: Bodies = self.bodies
-        at: cython.Py_ssize_t = b.n_path * i
 
         for k in range(b.dim):
-            self.place[i, k] = b.path[at + CENTRE] + b.path[at + MOTION]
-            self.half[i, k] = max(0.0, b.path[at + HALF] + b.path[at + RESIZE])
-            at += 4
+            self.place[i, k] = b.centre_at(i, k, 1.0)
+            self.half[i, k] = b.half_at(i, k, 1.0)
 
     def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
