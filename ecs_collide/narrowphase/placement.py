@@ -213,9 +213,7 @@ class PositionCorrection:
     sign: Public[cython.int]
     n_near: Public[cython.int]
     gap: Public[cython.double]
-    # (3,): by axis, the larger gap of both sides, and by how much the one at the plus side is larger
-    gaps: cython.double[3]
-    leads: cython.double[3]
+    gaps: cython.double[3]  # (3,): by axis, the larger gap of both sides
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
         self.bodies = bodies
@@ -295,7 +293,7 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         clear: cython.double = b.clear_gap()
         largest: cython.double = -INF
-        axis: cython.int = 0
+        lead: cython.double = 0.0  # by how much the gap on the plus side is larger
         n_close: cython.int = 0
 
         if self.slopes.find(i, j):
@@ -309,13 +307,12 @@ class PositionCorrection:
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap
             self.gaps[k] = nearer
-            self.leads[k] = plus - gap
             n_close += abs(nearer) <= clear
             if nearer > largest:
-                axis = k
+                self.axis = k
                 largest = nearer
-        self.axis = axis
-        self.sign = 1 if self.leads[axis] > 0.0 else -1
+                lead = plus - gap
+        self.sign = 1 if lead > 0.0 else -1
         self.gap = largest
         self.n_near = n_close
         if largest > clear:
@@ -323,7 +320,7 @@ class PositionCorrection:
         if n_close == 0:
             return OVERLAPPING
         if largest == 0.0:
-            self.any_plane |= self.leads[axis] == 0.0
+            self.any_plane |= lead == 0.0
             if n_close == 1:
                 return TOUCHING
         return self._compare_gaps(i, j)
