@@ -484,9 +484,10 @@ class Space(BoxQueries[Filter]):
         respond : callable, optional
             Called in time order with the `Impact`.  It may set velocities, delete either entity,
             or return `DEFAULT` to get the built-in response.  If the two bodies have different
-            functions, both are called.  At an `Attached` box it is called where the other body
-            enters it; the two pass through each other unless a velocity is set or one is deleted.
-            Without `respond`, the call is a decorator: ``@space.respond_with(Rubber)``.
+            functions, both are called, and the first that resolves the impact or lets it cross
+            decides.  At an `Attached` box it is called where the other body enters it; the two
+            pass through each other unless a velocity is set or one is deleted.  Without `respond`,
+            the call is a decorator: ``@space.respond_with(Rubber)``.
 
         Returns
         -------

@@ -49,6 +49,7 @@ class Impact(BodyPair):
         "normal",
         "second",
         "time",
+        "was_decided",
     )
 
     def __init__(
@@ -74,6 +75,7 @@ class Impact(BodyPair):
         self.closing_speed = closing_speed
         self.is_over = False
         self.is_resolved = False
+        self.was_decided = False  # by the function of the other body
         self.crosses: str | None = None
         self._positions = {first: position_first, second: position_second}
         self._velocities: dict[int, Vector] = {}
@@ -125,13 +127,13 @@ class Impact(BodyPair):
         Raises
         ------
         RuntimeError
-            The impact is over, or was resolved or let cross already.
+            The impact is over, or this response has resolved it or let it cross already.
         TypeError, ValueError
             `response` is not a response component, or has an invalid restitution.
         """
-        self._require_undecided()
-        self._step.resolve_pending(self, response)
-        self.is_resolved = True
+        if self._may_decide():
+            self._step.resolve_pending(self, response)
+            self.is_resolved = True
 
     def cross(self, until_separate: bool = False) -> None:
         """Make the two pass through each other from this instant to the end of the step.
@@ -148,21 +150,23 @@ class Impact(BodyPair):
         Raises
         ------
         RuntimeError
-            The impact is over, or was resolved or let cross already.
+            The impact is over, or this response has resolved it or let it cross already.
         """
-        self._require_undecided()
-        self.crosses = "until_separate" if until_separate else "step"
+        if self._may_decide():
+            self.crosses = "until_separate" if until_separate else "step"
 
     @property
     def is_decided(self) -> bool:
         """Whether `resolve` or `cross` has been called."""
         return self.is_resolved or self.crosses is not None
 
-    def _require_undecided(self) -> None:
+    def _may_decide(self) -> bool:
+        """Return whether nothing has decided; raise if this response has, or if it is over."""
         self._require_open()
-        if self.is_decided:
+        if self.is_decided and not self.was_decided:
             done = "was resolved" if self.is_resolved else "crosses"
             raise RuntimeError(f"the impact of {self.first} and {self.second} {done} already")
+        return not self.is_decided
 
     def _require_open(self) -> None:
         if self.is_over:

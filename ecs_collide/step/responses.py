@@ -310,6 +310,7 @@ class Responses:
         for function in self._functions_for(self._rows):
             if not (is_first or self._are_alive(impact, world)):
                 break
+            impact.was_decided = not is_first and impact.is_decided
             default = self._call(function, impact, world) is DEFAULT and default
             is_first = False
         return default

@@ -688,3 +688,31 @@ def test_a_crate_keeps_its_path_when_a_response_deletes_what_hits_it():
 
     assert position(crate) == (0, 4)
     assert [(hit.time, hit.first) for hit in space.collisions if hit.first == floor] == [(0, floor)]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("second", ["cross", "resolve"])
+@pytest.mark.parametrize(("first", "speed"), [("cross", 8), ("resolve", -4)])
+def test_of_two_functions_that_decide_the_first_does(dim, first, second, speed):
+    class Rubber:
+        pass
+
+    def bounce_or_cross(impact):
+        impact.cross() if first == "cross" else impact.resolve(ec.Deflect(0.5))
+
+    def lift(impact):
+        getattr(impact, second)()
+        impact.set_velocity(ball, (impact.velocity(ball)[0], 1, *still[2:]))
+
+    still = (0,) * dim
+    space = ec.install(dim=dim)
+    space.respond_with(Ghost, bounce_or_cross)
+    space.respond_with(Rubber, lift)
+    ball = mover(still, (1,) * dim, (8, *still[1:]), Ghost())
+    box((5, *still[1:]), (0.5, *(9,) * (dim - 1)), Rubber())
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (speed, 1)
+    decided = ec.Outcome.CROSSED if first == "cross" else ec.Outcome.RESOLVED
+    assert space.collisions[0].outcome is decided
