@@ -130,6 +130,7 @@ class AttachedBoxes:
         """Leave a box out of the step."""
         self.undo.keep(self.bodies, "quarantined", i)
         self.bodies.quarantined[i] = why
+        self.bodies.news[i] = 0  # it counts as new when its owner is back
         self.n_out += 1
 
     def _start(

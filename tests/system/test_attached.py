@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 
 import esper
 import pytest
@@ -839,6 +840,33 @@ def test_a_box_attached_to_a_body_that_got_attached_while_disabled(n_restores):
     esper.process(1 / 60)
     assert space.position_of(hook) == (space.position_of(hero)[0] + 2, 0)
     space.check()
+
+
+@pytest.mark.parametrize("way", ["disabled", "misshapen", "no body"])
+@pytest.mark.parametrize("n_steps", [1, 2])
+def test_a_skipped_box_has_the_same_place_after_a_restore(way, n_steps):
+    owner = mover((10, 0), (1, 1), (0, 0), ec.Slide())
+    if way == "disabled":
+        esper.add_component(owner, ec.Disabled())
+    elif way == "misshapen":
+        of(owner, ec.Extents).x = float("nan")
+    else:
+        esper.remove_component(owner, ec.Position)
+    zone = attached(owner, (5, 0), (1, 1))
+    space = ec.install()
+
+    def run():
+        with warnings.catch_warnings(action="ignore"):
+            for _ in range(2):
+                esper.process(1 / 60)
+                yield space.position_of(zone), space.snapshot()
+
+    for _ in range(n_steps):
+        list(run())
+    saved = space.save_state()
+    once = list(run())
+    space.restore(saved)
+    assert list(run()) == once
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
