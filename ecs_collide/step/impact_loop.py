@@ -477,6 +477,8 @@ class ImpactLoop:
                 self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
+                    if self.clusters.n_lasting:
+                        self.event_buffer.impulse[n] += self._join_late(p)
                 if self.along.is_used():
                     self._rub_beside(p)
             return False
@@ -484,6 +486,23 @@ class ImpactLoop:
             self.queue.put(p, self.step.now, 1)
             return False
         return True
+
+    def _join_late(self, p: cython.Py_ssize_t) -> cython.double:
+        """Merge a pair whose paths no longer close if its bodies would leave the step closing.
+
+        Another impact of the instant has turned one of the two to the path of a lasting cluster.
+        Returns the impulse.
+        """
+        m: ImpactState = self.solver.impact
+
+        m.take(p)
+        if m.slants or not self.solver.leaves_closing() or self.solver.weigh():
+            return 0.0
+        self.sleeping.wake_met(m.rows[0])
+        self.sleeping.wake_met(m.rows[1])
+        self.solver.may_part = False
+        self.solver.resolve(0.0, True)
+        return m.impulse
 
     def _rub_beside(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a pair turn, rub and land whose impact another one of this instant has resolved."""

@@ -634,6 +634,7 @@ class Simulator:
             if again is None or again.time > self.now:
                 if not impact.corner:
                     self.report(pair, impact, STOPPED_ALREADY)
+                    self._add_impulse(len(self.events) - 1, self.join_late(pair, impact))
                     self.rub_beside(pair, impact)
                 self.look(pair)
                 return
@@ -2014,6 +2015,24 @@ class Simulator:
         return max(Fraction(0), (root(slope**2 - square * gain) - slope) / square)
 
     # -- friction --
+
+    def join_late(self, pair: tuple[int, int], impact: Impact) -> Fraction:
+        """Join a group that lasts, if the pair does not close any more, but in the end would.
+
+        Returns the impulse.
+        """
+        k = impact.axis
+        groups = [self.lasting_cluster(n, k) for n in pair]
+        ends = [self.kicks.now(n, k) - self.velocity[n][k] + self.final(n, k) for n in pair]
+        closing = impact.sign * (ends[1] - ends[0]) + sum(self.growth[n][k] for n in pair)
+        self.impulse = Fraction(0)
+        if groups[0] is groups[1] or impact.overlaps or closing <= 0:
+            return self.impulse
+        self.yielding = self.weigh(pair, k)
+        if self.yielding.isdisjoint(self.saved):
+            self._note_push(k, Fraction(0))
+            self._join(pair, impact)
+        return self.impulse
 
     def rub_beside(self, pair: tuple[int, int], impact: Impact) -> None:
         """Let a pair rub whose impact another one of this instant has resolved."""

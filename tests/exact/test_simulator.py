@@ -321,6 +321,17 @@ def test_what_rebounds_but_not_fast_enough_joins_a_group_that_lasts():
     assert [exact.velocity[n][0] for n in range(2, 7)] == [Fraction(32, 6)] * 5
 
 
+def test_who_is_led_into_a_group_that_lasts_slows_whom_it_meets_beside_it():
+    runner = body(1, (0, 0), (1, 4), (20, 0), "slide")
+    crates = [body(n, (10, y), (1, 1), (0, 0), "slide", 2) for n, y in ((2, 2), (3, -2))]
+    pushers = [body(n, (14, y), (1, 1), (-20, 0), "slide", 2) for n, y in ((4, 2), (5, -2))]
+
+    exact = run([runner, *crates, *pushers])
+
+    assert [v[0] for v in exact.velocity.values()] == [-4, -4, -4, -10, -10]
+    assert exact.events[3].impulse == 2 * (10 - 4)
+
+
 def test_who_is_stopped_in_a_group_that_lasts_slows_all_of_it():
     press = body(6, (Fraction(169, 10), Fraction(7, 2)), (1, 1), (0, -1), mass=None)
 
@@ -1090,6 +1101,10 @@ FAULTS = {
     ),
     "each body of a pile slides alone": ("c.sticks = c.may_stick and self._ends_easily(c)", "pass"),
     "what sticks bears anything": ("if c.strain and (is_worst", "if False and (is_worst"),
+    "what leads into a group that lasts is all that joins it": (
+        "if groups[0] is groups[1] or impact.overlaps or closing <= 0:",
+        "if True:",
+    ),
     "contacts that another has stopped do not rub": (
         "                    self.rub_beside(pair, impact)\n",
         "",

@@ -563,8 +563,12 @@ class Follower(Simulator):
         ):
             raise DisagreementError(f"it is still due: {hit}")
         del self.withdrawn[pair]
+        self.before = self.courses()
+        impulse = self.bounced.pop(pair, Fraction(0)) + self.join_late(pair, impact)
         if self.wall_face(pair, impact.axis, impact.sign) is None:
-            self._compare_impulses(hit.impulse, self.bounced.pop(pair, Fraction(0)), hit)
+            self._compare_impulses(hit.impulse, impulse, hit)
+        self._blur_changed(self.now_bound)
+        self._look_at_all()
         self.rub_beside(pair, impact)
 
     def _confirm_rounding(self, pair, hit):

@@ -305,3 +305,39 @@ def test_a_crate_on_two_belts_moves_at_the_mean_of_their_velocities_by_width(sid
         esper.process(1 / 60)
     assert space.carried(crate) == (side * 20, 0)
     assert velocity.xy == pytest.approx((side * 15, 0))  # it keeps the speed that it had
+
+
+@pytest.mark.parametrize("growth", [0, 4])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("side", [1, -1])
+def test_who_runs_into_two_crates_that_are_pushed_slows_both(side, dim, growth):
+    #          +---+ +---+
+    #   +---+  |   | |   | <-     the crates are met at 0.2 s, and both meet the runner at 0.6 s
+    #   |   |  +---+ +---+
+    #   |   | ->
+    #   |   |  +---+ +---+
+    #   +---+  |   | |   | <-
+    #          +---+ +---+
+    def make(x, y, height, speed, mass, *more):
+        velocity = ec.Velocity(speed, *[0] * (dim - 1))
+        esper.create_entity(
+            ec.Position(*(x, side * y, 0)[:dim]),
+            ec.Extents(*(1, height, 1)[:dim]),
+            velocity, ec.Slide(), ec.Mass(mass), *more,
+        )  # fmt: skip
+        return velocity
+
+    space = ec.install(dim=dim)
+    grows = [ec.Growth(*(growth, 0, 0)[:dim])] * (growth != 0)
+    runner = make(0, 0, 4, 20, 1, *grows)
+    crates = [make(10, y, 1, 0, 2) for y in (2, -2)]
+    pushers = [make(14, y, 1, -20, 2) for y in (2, -2)]
+
+    esper.process(0.5)
+
+    assert [v.x for v in pushers] == [-10, -10]
+    shared = (20 - 2 * 2 * 10 + growth) / 5
+    assert [v.x for v in (runner, *crates)] == pytest.approx([shared - growth, shared, shared])
+    outcomes = [collision.outcome for collision in space.collisions[2:]]
+    assert outcomes == [ec.Outcome.RESOLVED, ec.Outcome.STOPPED_ALREADY]
+    assert space.collisions[3].impulse == pytest.approx(2 * (10 + shared))
