@@ -651,7 +651,11 @@ class CoulombFriction:
         """Return the velocity of a group after this round: that of its wall, or the mean of its parts."""
         r: cython.pointer[Rubbed] = self.rubbed
 
-        if r[at].n_parts_rubbed == r[at].n_parts and r[at].least == r[at].greatest:
+        if (
+            r[at].n_parts_rubbed == r[at].n_parts
+            and r[at].least == r[at].greatest
+            and not self.clusters.lasting_root(r[at].row, r[at].axis)
+        ):
             return r[at].least
         return self._velocity_of(r[at].row, r[at].axis) + r[at].change
 

@@ -474,9 +474,11 @@ def test_of_two_that_slide_the_one_of_lower_dominance_slides_alone_if_it_can(lev
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize(
-    ("friction", "rubbed_off"), [(0.125, 1), (1.0, 2)], ids=["slides", "sticks"]
+    ("friction", "x", "rubbed_off"),
+    [(0.125, 5, 1), (1.0, 5, 2), (0.125, 5.5, 1), (1.0, 5.5, 3)],
+    ids=["slides", "sticks", "slides on both", "sticks to both"],
 )
-def test_what_rubs_on_one_crate_of_a_train_slows_all_of_it(friction, rubbed_off, order, sign, dim):
+def test_what_rubs_on_crates_of_a_train_slows_all_of_it(friction, x, rubbed_off, order, sign, dim):
     #            | v
     #   +---+    +-+   +---+  +---+
     #   | A | =>       | B |  | C |      A meets B after 1/4 s, and both meet C after 1/2 s
@@ -489,16 +491,17 @@ def test_what_rubs_on_one_crate_of_a_train_slows_all_of_it(friction, rubbed_off,
     parts = {
         "floor": lambda: box(at(0, -1), (30, 1, 1)[:dim], ec.Friction(0)),
         "A": lambda: mover(at(0, 1), half, at(12, 0), ec.Slide(), rough),
-        "B": lambda: mover(at(5, 1), half, at(0, 0), ec.Slide()),
+        "B": lambda: mover(at(5, 1), half, at(0, 0), ec.Slide(), rough),
         "C": lambda: mover(at(8.5, 1), half, at(0, 0), ec.Slide()),
-        "load": lambda: mover(at(5, 8.25), small, at(0, -8), ec.Slide(), ec.Friction(friction)),
+        "load": lambda: mover(at(x, 8.25), small, at(0, -8), ec.Slide(), ec.Friction(friction)),
     }
     made = {name: parts[name]() for name in list(parts)[::order]}
     ec.install(dim=dim)
     esper.process(1.0)
 
-    # The load lands on A after 3/4 s, and may take 8 x friction of the momentum of the train, 12,
-    # but no more than makes A, which goes at 4, as fast as the load.
+    # The load lands on A, or on A and B, after 3/4 s.  It may take 8 x friction of the momentum of
+    # the train, 12.  No contact passes on more than makes its crate as fast as the load, as if the
+    # crate were alone; two contacts do so in turn until nothing slides.
     assert velocity(made["load"], dim) == pytest.approx(at(rubbed_off, 0))
     for name in "ABC":
         assert velocity(made[name], dim) == pytest.approx(at((12 - rubbed_off) / 3, 0))
