@@ -196,10 +196,10 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # State that changes between steps.
     **dict.fromkeys(("ids", "mass"), ("motion.bodies",)),
     "n_cached": ("sync.entity_rows", "sync.reader", "sync.seen"),
-    "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
     "touched": ("sync.body_lists", "sync.reader", "sync.registry", "sync.seen", "sync.targets"),
-    "quarantined": (
-        "sync.attached_boxes", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen",
+    **dict.fromkeys(
+        ("news", "quarantined"),
+        ("sync.attached_boxes", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
     ),
     "driven": ("sync.registry", "sync.targets"),
     "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),

@@ -651,13 +651,24 @@ class CoulombFriction:
         """Return the velocity of a group after this round: that of its wall, or the mean of its parts."""
         r: cython.pointer[Rubbed] = self.rubbed
 
-        if (
-            r[at].n_parts_rubbed == r[at].n_parts
-            and r[at].least == r[at].greatest
-            and not self.clusters.lasting_root(r[at].row, r[at].axis)
-        ):
+        if self._has_one_velocity(at):
             return r[at].least
         return self._velocity_of(r[at].row, r[at].axis) + r[at].change
+
+    @cython.cfunc
+    @cython.inline
+    def _has_one_velocity(self, at: cython.Py_ssize_t) -> cython.bint:
+        """Return whether all contacts bring a group to one velocity, and no other rubs it too.
+
+        What rubs a member of a lasting cluster changes the velocities of all its members.
+        """
+        r: cython.pointer[Rubbed] = self.rubbed
+
+        return (
+            r[at].n_parts_rubbed == r[at].n_parts
+            and r[at].least == r[at].greatest
+            and self.clusters.lasting_root(r[at].row, r[at].axis) == 0
+        )
 
     def _end_round(self) -> cython.bint:
         """Turn the bodies; return whether some that several contacts rub may slide on."""

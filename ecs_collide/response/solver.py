@@ -174,16 +174,18 @@ class Solver:
         return c.at_instant(i, self.impact.axis, c.final_velocity(i, self.impact.axis))
 
     def leaves_closing(self) -> cython.bint:
-        """Return whether the pair closes with the velocity that a lasting cluster of one will have."""
+        """Return whether faces close with the velocity that a lasting cluster of one of them has."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
-        k: cython.int = m.axis
-        one: cython.Py_ssize_t = c.lasting_root(m.rows[0], k)
-        other: cython.Py_ssize_t = c.lasting_root(m.rows[1], k)
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
 
-        return one != other and m.closing_at(
-            self._velocity_now(0), self._velocity_now(1)
-        ) > c.rounding_of_faces(m.rows[0], m.rows[1], k)
+        return (
+            not m.slants
+            and c.lasting_root(i, m.axis) != c.lasting_root(j, m.axis)
+            and m.closing_at(self._velocity_now(0), self._velocity_now(1))
+            > c.rounding_of_faces(i, j, m.axis)
+        )
 
     def _leave_blocked(self, restitution: cython.double) -> cython.void:
         """Let the body that gives way leave the other, or both, as from a wall on what carries both."""

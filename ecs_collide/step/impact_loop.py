@@ -477,8 +477,7 @@ class ImpactLoop:
                 self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                    if self.clusters.n_lasting:
-                        self.event_buffer.impulse[n] += self._join_late(p)
+                    self.event_buffer.impulse[n] += self._join_late(p)
                 if self.along.is_used():
                     self._rub_beside(p)
             return False
@@ -496,7 +495,7 @@ class ImpactLoop:
         m: ImpactState = self.solver.impact
 
         m.take(p)
-        if m.slants or not self.solver.leaves_closing() or self.solver.weigh():
+        if not self.solver.leaves_closing() or self.solver.weigh():
             return 0.0
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
