@@ -607,7 +607,7 @@ class Carriers:
     @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body rides, since the start of the step or later, and is not held."""
-        return self._carrier_of(i) >= 0 and not self.bodies.on_hold[i]
+        return self._carrier_of(i) >= 0 and self.bodies.is_free(i)
 
     @cython.inline
     def _carrier_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -808,7 +808,7 @@ class Carriers:
         rode: RiderTable = self.rode
 
         return (
-            not self.bodies.on_hold[i]
+            self.bodies.is_free(i)
             and self._is_riding(i)
             and not self._is_as_fast_as(i, rode.carrier[i], rode.side[i], rode.alone)
         )

@@ -7,6 +7,7 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.faces import LINE, belt_velocity
 from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
@@ -104,15 +105,18 @@ class ImpactState:
 
         True even if only `LockedAxes` keeps the body from changing along the normal.
         """
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.rows[n]
+        c: Controls = self.bodies.controls
 
         return self.is_dynamic[n] != 0 or (
-            b.dynamic[i] != 0
-            and not b.on_hold[i]
-            and b.controls.locks(i, self.axis)
-            and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])
+            self.is_only_locked(n) and c.rank_of(self.rows[n]) <= c.rank_of(self.rows[1 - n])
         )
+
+    @cython.inline
+    def is_only_locked(self, n: cython.int) -> cython.bint:
+        """Return whether only `LockedAxes` keeps a body from changing along the normal."""
+        b: Bodies = self.bodies
+
+        return b.is_free(self.rows[n]) and b.controls.locks(self.rows[n], self.axis)
 
     def turns(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change a body that has `Stop` or `Push`."""

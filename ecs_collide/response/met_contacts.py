@@ -186,10 +186,8 @@ class MetContacts:
 
         True even if only `LockedAxes` keeps the body from changing along the normal.
         """
-        b: Bodies = self.bodies
         m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[n]
 
-        if b.controls.locks_all_but(i, m.axis):
-            return False
-        return m.yields[n] or (b.dynamic[i] and not b.on_hold[i] and b.controls.locks(i, m.axis))
+        return (m.yields[n] or m.is_only_locked(n)) and not self.bodies.controls.locks_all_but(
+            m.rows[n], m.axis
+        )

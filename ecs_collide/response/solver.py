@@ -126,8 +126,8 @@ class Solver:
         """Return whether an impact with body j may change body i, but for their dominance."""
         b: Bodies = self.bodies
 
-        return b.dynamic_along(i, k) and (
-            not b.on_hold[i] or b.on_hold[j] or not b.dynamic_along(j, k) or self._is_driven(j, k)
+        return b.may_turn(i, k) or (
+            b.dynamic_along(i, k) and (not b.may_turn(j, k) or self._is_driven(j, k))
         )
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -189,7 +189,7 @@ class Solver:
         """Return whether the cluster of a body has an anchor that is static, kinematic or held."""
         anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
 
-        return anchor >= 0 and (not self.bodies.dynamic[anchor] or self.bodies.on_hold[anchor])
+        return anchor >= 0 and not self.bodies.is_free(anchor)
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is not held, or is driven."""
@@ -480,7 +480,7 @@ class Solver:
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is held, and not locked on an axis."""
-        return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
+        return self.bodies.dynamic_along(i, k) and not self.bodies.is_free(i)
 
     def _unite(
         self,

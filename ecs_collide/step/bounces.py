@@ -194,8 +194,7 @@ class MetBounces:
         b: Bodies = self.bodies
 
         return (
-            b.dynamic_along(i, k)
-            and not b.on_hold[i]
+            b.may_turn(i, k)
             and not b.controls.rank_of(i) & 1
             and b.resize_of(i, k) == 0.0
             and self.clusters.node_of[i, k] == 0

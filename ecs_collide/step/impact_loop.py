@@ -605,12 +605,8 @@ class ImpactLoop:
         return True
 
     def _is_free(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body is dynamic and not held, and its cluster has no anchor."""
-        return (
-            self.bodies.dynamic[i] != 0
-            and not self.bodies.on_hold[i]
-            and not self.clusters.is_anchored(i, k)
-        )
+        """Return whether a body is free, and its cluster has no anchor."""
+        return self.bodies.is_free(i) and not self.clusters.is_anchored(i, k)
 
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resizing pair is about to be crushed although one body is held."""
