@@ -113,10 +113,15 @@ class ImpactState:
 
     @cython.inline
     def is_only_locked(self, n: cython.int) -> cython.bint:
-        """Return whether only `LockedAxes` keeps a body from changing along the normal."""
-        b: Bodies = self.bodies
+        """Return whether a lock alone keeps a body from changing along the normal, on some axes."""
+        c: Controls = self.bodies.controls
+        i: cython.Py_ssize_t = self.rows[n]
 
-        return b.is_free(self.rows[n]) and b.controls.locks(self.rows[n], self.axis)
+        return (
+            self.bodies.is_free(i)
+            and c.locks(i, self.axis)
+            and not c.locks_all_but(i, self.axis)  # such a body is a wall
+        )
 
     def turns(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change a body that has `Stop` or `Push`."""

@@ -188,6 +188,6 @@ class MetContacts:
         """
         m: ImpactState = self.impact
 
-        return (m.yields[n] or m.is_only_locked(n)) and not self.bodies.controls.locks_all_but(
-            m.rows[n], m.axis
+        return m.is_only_locked(n) or (
+            m.yields[n] and not self.bodies.controls.locks_all_but(m.rows[n], m.axis)
         )

@@ -186,10 +186,10 @@ class Solver:
             self.exchange.leave_wall(1, v2, u, restitution * (u - v2), True)
 
     def _is_driven_by_wall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has an anchor that is static, kinematic or held."""
+        """Return whether the cluster of a body has an anchor that no impact may turn."""
         anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
 
-        return anchor >= 0 and not self.bodies.is_free(anchor)
+        return anchor >= 0 and not self.bodies.may_turn(anchor, k)
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is not held, or is driven."""

@@ -605,8 +605,8 @@ class ImpactLoop:
         return True
 
     def _is_free(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body is free, and its cluster has no anchor."""
-        return self.bodies.is_free(i) and not self.clusters.is_anchored(i, k)
+        """Return whether a body may turn on an axis, and its cluster has no anchor there."""
+        return self.bodies.may_turn(i, k) and not self.clusters.is_anchored(i, k)
 
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resizing pair is about to be crushed although one body is held."""

@@ -1053,10 +1053,10 @@ class Simulator:
         return bool(wanted)
 
     def _is_free(self, i: int, k: int) -> bool:
-        """Return whether a body is dynamic and nothing keeps it in its place on an axis."""
+        """Return whether nothing keeps a body in its place on an axis."""
         cluster = self.clusters[k].get(i)
         return (
-            self.bodies[i].is_dynamic
+            self._yields(i, k)
             and i not in self.saved
             and (cluster is None or cluster.anchor is None)
         )
@@ -1134,10 +1134,10 @@ class Simulator:
             self.change_alone(n, k, self.final(n, k) + change[n])
 
     def _has_wall(self, i: int, k: int) -> bool:
-        """Return whether the group of a body has an anchor that is not dynamic, or held."""
+        """Return whether the group of a body has an anchor that does not yield, or is held."""
         cluster = self.clusters[k].get(i)
         anchor = None if cluster is None else cluster.anchor
-        return anchor is not None and (anchor in self.saved or not self.bodies[anchor].is_dynamic)
+        return anchor is not None and (anchor in self.saved or not self._yields(anchor, k))
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
@@ -2062,7 +2062,9 @@ class Simulator:
         """Return whether an impact may change a body along the surface, if only a lock stops it."""
         (other,) = set(pair) - {i}
         return i in self.yielding or (
-            self._is_locked(i, k) and self.bodies[i].level <= self.bodies[other].level
+            self._is_locked(i, k)
+            and self._is_free_along(i, k)
+            and self.bodies[i].level <= self.bodies[other].level
         )
 
     def _is_locked(self, i: int, k: int) -> bool:
