@@ -28,7 +28,7 @@ class ImpactState:
     slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
-    yields: cython.bint[2]  # (2,): the same, whatever the dominance of the bodies
+    may_turn: cython.bint[2]  # (2,): the same, whatever the dominance of the bodies
     before: cython.double[2, 3]  # (2, 3): on `axis`, the velocities before the resolution
     # (2,): the kicks on `axis` before the resolution; see `motion/gravity.py`
     kick: cython.double[2]

@@ -111,8 +111,8 @@ class Solver:
         self.blocked = -1
         self.first_wall = i
         self.second_wall = j
-        self.first_joins = m.is_dynamic[0] = m.yields[0] = self._may_turn(i, j, k)
-        self.second_joins = m.is_dynamic[1] = m.yields[1] = self._may_turn(j, i, k)
+        self.first_joins = m.is_dynamic[0] = m.may_turn[0] = self._may_turn(i, j, k)
+        self.second_joins = m.is_dynamic[1] = m.may_turn[1] = self._may_turn(j, i, k)
         gives_way: cython.bint = (m.is_dynamic[0] and b.on_hold[i]) or (
             m.is_dynamic[1] and b.on_hold[j]
         )
@@ -163,7 +163,7 @@ class Solver:
         if min(v1, v2) < 0.0 < max(v1, v2) and not self._is_driven_by_wall(m.rows[1 - fast], k):
             self.blocked = BOTH
             return
-        m.is_dynamic[1 - fast] = m.yields[1 - fast] = False
+        m.is_dynamic[1 - fast] = m.may_turn[1 - fast] = False
         self.blocked = fast
 
     def _velocity_now(self, n: cython.int) -> cython.double:

@@ -2050,12 +2050,12 @@ class Simulator:
             return
         self.rubbed_in[pair] = self.n_instants
         self.riders.met.append(Contact(*pair, impact.axis, impact.sign))
-        yields = self.yielding if two[0].level == two[1].level else self.joining
-        slides = {n for n in rows if n in yields or self._is_locked(n, impact.axis)}
+        may_turn = self.yielding if two[0].level == two[1].level else self.joining
+        slides = {n for n in rows if n in may_turn or self._is_locked(n, impact.axis)}
         slides = {n for n in slides if self._is_free_along(n, impact.axis)}
         sign = impact.sign if rows[0] == pair[0] else -impact.sign
         lands = self.riders.may_land(pair, impact.axis, impact.sign)
-        whom = set(yields), set(self.yielding), slides
+        whom = set(may_turn), set(self.yielding), slides
         self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, *whom, lands))
 
     def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
@@ -2131,17 +2131,17 @@ class Simulator:
         """
         below: set = {None}
         above: set = {None}
-        ends = [self._ends(c, c.yields) for c in self.rubbing]
+        ends = [self._ends(c, c.may_turn) for c in self.rubbing]
         for _ in self.rubbing:
             below |= {high for low, high in ends if low in below}
             above |= {low for low, high in ends if high in above}
         for c, (low, high) in zip(self.rubbing, ends, strict=True):
-            c.pressed = set(c.yields)
+            c.pressed = set(c.may_turn)
             lower, higher = sorted(c.rows, key=lambda n: self.bodies[n].level)
             if self.bodies[lower].level == self.bodies[higher].level:
                 continue
             slider = lower
-            if len(c.yields) == 2:
+            if len(c.may_turn) == 2:
                 if (low in below) != (high in above):
                     is_high = low in below
                     slider = c.rows[0] if is_high == (c.sign > 0) else c.rows[1]
