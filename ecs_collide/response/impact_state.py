@@ -100,6 +100,13 @@ class ImpactState:
         return self.clusters.velocity_after(self.rows[n], axis)
 
     @cython.inline
+    def changes_held(self) -> cython.bint:
+        """Return whether the impact may change a held body."""
+        return (self.is_dynamic[0] and self.bodies.on_hold[self.rows[0]]) or (
+            self.is_dynamic[1] and self.bodies.on_hold[self.rows[1]]
+        )
+
+    @cython.inline
     def slides(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change the velocity of a body along the surface.
 

@@ -1134,10 +1134,9 @@ class Simulator:
             self.change_alone(n, k, self.final(n, k) + change[n])
 
     def _has_wall(self, i: int, k: int) -> bool:
-        """Return whether the group of a body has an anchor that does not yield, or is held."""
+        """Return whether the group of a body has an anchor."""
         cluster = self.clusters[k].get(i)
-        anchor = None if cluster is None else cluster.anchor
-        return anchor is not None and (anchor in self.saved or not self._yields(anchor, k))
+        return cluster is not None and cluster.anchor is not None
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
