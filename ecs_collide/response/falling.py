@@ -162,11 +162,7 @@ class Falling:
     @cython.inline
     def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resolution may change the velocity of a body along a surface."""
-        b: Bodies = self.bodies
-
-        return b.dynamic[i] != 0 and (
-            b.response[i] == ResponseCode.STOP or b.response[i] == ResponseCode.PUSH
-        )
+        return self.bodies.dynamic[i] != 0 and self.bodies.response[i] >= ResponseCode.PUSH
 
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double

@@ -587,7 +587,7 @@ class ImpactLoop:
     def _calm(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let the free bodies of a pair at its limit rebound no more in this instant.
 
-        Returns False if that does not help, or a static, kinematic or held body is in the way.
+        Returns False if that does not help, or a body that may not turn is in the way.
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
