@@ -27,7 +27,7 @@ FEATURES = {
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),
     "carriers": (r"any_carrier|carries\b|\brides\(|\briding\b|\.carrier\[", 21),
-    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 18),
+    "limits": (r"on_hold|is_spent|pair_limit|REPEAT_LIMIT|gives_way", 14),
     "dominance": (
         r"any_rank|rank_of|rank_with|controls\.rank|(nodes|members)\[\w+\]\.rank|\brank\[|_rank\b",
         20,
@@ -48,12 +48,12 @@ FEATURES = {
     ),
     "sleep": (r"asleep|sleeping", 22),
     "crowds without room": (r"is_crowded|skips\(|\.waits\(i|takes_turns", 6),
-    "swept motion": (r"\.sweeps\b|driven", 19),
+    "swept motion": (r"\.sweeps\b|driven", 17),
     "deleted in a step": (r"withdrawn|\bgone\b", 10),
     "components of the game": (r"\.converts|ROUNDED|has_parts|\.is_apart\b|keeps\(", 13),
     "pure Python": (r"cython\.compiled", 20),
 }
-FUNCTIONS_WITH_TWO = 32
+FUNCTIONS_WITH_TWO = 29
 
 WHAT_TO_DO = """
 {n} {what}; at most {bar} may.

@@ -630,8 +630,18 @@ class Bodies:
 
     @cython.inline
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether impacts change the velocity of a body on an axis."""
+        """Return whether impacts change the velocity of a body on an axis while it is not held."""
         return self.dynamic[i] != 0 and not self.controls.locks(i, k)
+
+    @cython.inline
+    def is_free(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body is dynamic and not held."""
+        return self.dynamic[i] != 0 and not self.on_hold[i]
+
+    @cython.inline
+    def may_turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether impacts may turn a body on an axis: it is free, and not locked there."""
+        return self.is_free(i) and not self.controls.locks(i, k)
 
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one body is pushed out of the other, or 0."""

@@ -329,7 +329,7 @@ class Carriers:
         elif lead < 0.0 or not self._share(new, old, i, j, contact):
             return
         new.put(i, j, side)
-        new.storey[i] = min(1 + old.storey[j], 127)
+        new.storey[i] = _storey_above(old.storey[j])
         new.contact[i] = contact
         for k in range(self.bodies.dim):
             new.alone[i, k] = self._find_velocity(old, i, j, side, k)
@@ -514,7 +514,7 @@ class Carriers:
         if self.bodies.rare.storey[i] == 0:
             self.seated[self.n_seated] = i
             self.n_seated += 1
-        self.bodies.rare.storey[i] = min(storey, 127)
+        self.bodies.rare.storey[i] = storey
 
     def _release_riders(self) -> cython.void:
         """Add `subtracted` to the velocities of riders that have lost their carrier."""
@@ -567,7 +567,7 @@ class Carriers:
             else:
                 self.head[self.rode.carrier[i]] = after
         self.rode.put(i, j, side)
-        self._seat(i, 1 + self.bodies.rare.storey[j])
+        self._seat(i, _storey_above(self.bodies.rare.storey[j]))
         self._list(i)
 
     def _turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -607,7 +607,7 @@ class Carriers:
     @cython.inline
     def rides(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body rides, since the start of the step or later, and is not held."""
-        return self._carrier_of(i) >= 0 and not self.bodies.on_hold[i]
+        return self._carrier_of(i) >= 0 and self.bodies.is_free(i)
 
     @cython.inline
     def _carrier_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -808,7 +808,7 @@ class Carriers:
         rode: RiderTable = self.rode
 
         return (
-            not self.bodies.on_hold[i]
+            self.bodies.is_free(i)
             and self._is_riding(i)
             and not self._is_as_fast_as(i, rode.carrier[i], rode.side[i], rode.alone)
         )
@@ -1237,6 +1237,12 @@ def _own_by_mean(own: cython.double, last: cython.double, c: cython.double) -> c
         kept = c if abs(c) < abs(last) else last
     own += last - kept
     return _nearest_to_zero(own - (c - kept) + 0.0, own)
+
+
+@cython.inline
+def _storey_above(storey: cython.int) -> cython.int:
+    """Return the storey of a body that rides on one of another storey."""
+    return min(1 + storey, 127)
 
 
 @cython.inline

@@ -162,16 +162,15 @@ class Falling:
     @cython.inline
     def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resolution may change the velocity of a body along a surface."""
-        b: Bodies = self.bodies
-
-        return b.dynamic[i] != 0 and (
-            b.response[i] == ResponseCode.STOP or b.response[i] == ResponseCode.PUSH
-        )
+        return self.bodies.dynamic[i] != 0 and self.bodies.response[i] >= ResponseCode.PUSH
 
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body a velocity at this instant, to which its kick is added."""
+        """Give a body a velocity at this instant, to which its kick is added; one on hold keeps it."""
+        if self.bodies.on_hold[i]:
+            self.bodies.leave_with(i, k, velocity)
+            return
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1

@@ -90,7 +90,7 @@ class Holding:
         b: Bodies = self.bodies
         c: Clusters = self.clusters
 
-        if not b.dynamic[i] or b.on_hold[i]:
+        if not b.is_free(i):
             return False
         c.write_body(i)
         b.advance(i, self.step.now)

@@ -7,6 +7,7 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.faces import LINE, belt_velocity
 from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
@@ -27,7 +28,7 @@ class ImpactState:
     slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
-    yields: cython.bint[2]  # (2,): the same, whatever the dominance of the bodies
+    may_turn: cython.bint[2]  # (2,): the same, whatever the dominance of the bodies
     before: cython.double[2, 3]  # (2, 3): on `axis`, the velocities before the resolution
     # (2,): the kicks on `axis` before the resolution; see `motion/gravity.py`
     kick: cython.double[2]
@@ -99,19 +100,34 @@ class ImpactState:
         return self.clusters.velocity_after(self.rows[n], axis)
 
     @cython.inline
+    def changes_held(self) -> cython.bint:
+        """Return whether the impact may change a held body."""
+        return (self.is_dynamic[0] and self.bodies.on_hold[self.rows[0]]) or (
+            self.is_dynamic[1] and self.bodies.on_hold[self.rows[1]]
+        )
+
+    @cython.inline
     def slides(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change the velocity of a body along the surface.
 
         True even if only `LockedAxes` keeps the body from changing along the normal.
         """
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.rows[n]
+        c: Controls = self.bodies.controls
 
         return self.is_dynamic[n] != 0 or (
-            b.dynamic[i] != 0
-            and not b.on_hold[i]
-            and b.controls.locks(i, self.axis)
-            and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])
+            self.is_only_locked(n) and c.rank_of(self.rows[n]) <= c.rank_of(self.rows[1 - n])
+        )
+
+    @cython.inline
+    def is_only_locked(self, n: cython.int) -> cython.bint:
+        """Return whether a lock alone keeps a body from changing along the normal, on some axes."""
+        c: Controls = self.bodies.controls
+        i: cython.Py_ssize_t = self.rows[n]
+
+        return (
+            self.bodies.is_free(i)
+            and c.locks(i, self.axis)
+            and not c.locks_all_but(i, self.axis)  # such a body is a wall
         )
 
     def turns(self, n: cython.int) -> cython.bint:

@@ -38,7 +38,7 @@ class MetContact:
     slants: cython.schar
     resizes: cython.schar
     pressed: cython.schar  # bits of the bodies that the normal part may change
-    yields: cython.schar  # the same, whatever their dominance
+    may_turn: cython.schar  # the same, whatever their dominance
     turns: cython.schar  # bits of the bodies that `Stop` or `Push` turns
     stops: cython.schar  # bits of those that `Stop` turns
     slides: cython.schar  # bits of the bodies that friction may change
@@ -137,7 +137,7 @@ class MetContacts:
         self.contacts[c].slants = m.slants
         self.contacts[c].resizes = m.resizes
         self.contacts[c].pressed = m.is_dynamic[0] + 2 * m.is_dynamic[1]
-        self.contacts[c].yields = m.yields[0] + 2 * m.yields[1]
+        self.contacts[c].may_turn = m.may_turn[0] + 2 * m.may_turn[1]
         self.contacts[c].rides = rides
         self.contacts[c].waits = LANDS if lands and not waits else waits
         self.contacts[c].friction = friction
@@ -186,10 +186,8 @@ class MetContacts:
 
         True even if only `LockedAxes` keeps the body from changing along the normal.
         """
-        b: Bodies = self.bodies
         m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[n]
 
-        if b.controls.locks_all_but(i, m.axis):
-            return False
-        return m.yields[n] or (b.dynamic[i] and not b.on_hold[i] and b.controls.locks(i, m.axis))
+        return m.is_only_locked(n) or (
+            m.may_turn[n] and not self.bodies.controls.locks_all_but(m.rows[n], m.axis)
+        )

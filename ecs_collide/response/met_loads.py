@@ -77,7 +77,7 @@ class MetLoads:
         m: ImpactState = self.impact
 
         for n in range(2):
-            if m.yields[n]:
+            if m.may_turn[n]:
                 at: cython.Py_ssize_t = self._place(n)
                 if not at:
                     at = self._add(n)
@@ -193,7 +193,7 @@ class MetLoads:
         m: ImpactState = self.impact
 
         for c in range(self.met.n):
-            self.met.contacts[c].pressed = self.met.contacts[c].yields
+            self.met.contacts[c].pressed = self.met.contacts[c].may_turn
         self._fill_balance()
         self.balance.find_walls()
         for c in range(self.met.n):

@@ -97,12 +97,11 @@ class Solver:
         self.supports = Supports(step, self.clusters)
         self.solid_first = self.solid_second = -1
 
-    def weigh(self) -> cython.bint:
-        """Find which bodies the impact may change; return whether it may change a held body.
+    def weigh(self) -> cython.void:
+        """Find which bodies the impact may change.
 
         To a dynamic body, a held one is a wall, unless a static or kinematic body drives the former.
         """
-        b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
@@ -111,14 +110,15 @@ class Solver:
         self.blocked = -1
         self.first_wall = i
         self.second_wall = j
-        self.first_joins = m.is_dynamic[0] = m.yields[0] = self._may_turn(i, j, k)
-        self.second_joins = m.is_dynamic[1] = m.yields[1] = self._may_turn(j, i, k)
-        gives_way: cython.bint = (m.is_dynamic[0] and b.on_hold[i]) or (
-            m.is_dynamic[1] and b.on_hold[j]
-        )
-        if b.controls.any_rank and m.is_dynamic[0] and m.is_dynamic[1] and not gives_way:
+        self.first_joins = m.is_dynamic[0] = m.may_turn[0] = self._may_turn(i, j, k)
+        self.second_joins = m.is_dynamic[1] = m.may_turn[1] = self._may_turn(j, i, k)
+        if (
+            self.bodies.controls.any_rank
+            and m.is_dynamic[0]
+            and m.is_dynamic[1]
+            and not m.changes_held()
+        ):
             self._outweigh(i, j, k)
-        return gives_way
 
     @cython.cfunc
     @cython.inline
@@ -126,8 +126,8 @@ class Solver:
         """Return whether an impact with body j may change body i, but for their dominance."""
         b: Bodies = self.bodies
 
-        return b.dynamic_along(i, k) and (
-            not b.on_hold[i] or b.on_hold[j] or not b.dynamic_along(j, k) or self._is_driven(j, k)
+        return b.may_turn(i, k) or (
+            b.dynamic_along(i, k) and (not b.may_turn(j, k) or self._is_driven(j, k))
         )
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -158,12 +158,12 @@ class Solver:
         v2: cython.double = self._velocity_now(1) - m.carried
         fast: cython.int = 0 if abs(v1) > abs(v2) else 1
 
-        if self._is_driven_by_wall(m.rows[fast], k):
+        if self.clusters.is_anchored(m.rows[fast], k):
             return
-        if min(v1, v2) < 0.0 < max(v1, v2) and not self._is_driven_by_wall(m.rows[1 - fast], k):
+        if min(v1, v2) < 0.0 < max(v1, v2) and not self.clusters.is_anchored(m.rows[1 - fast], k):
             self.blocked = BOTH
             return
-        m.is_dynamic[1 - fast] = m.yields[1 - fast] = False
+        m.is_dynamic[1 - fast] = m.may_turn[1 - fast] = False
         self.blocked = fast
 
     def _velocity_now(self, n: cython.int) -> cython.double:
@@ -198,12 +198,6 @@ class Solver:
         if self.blocked > 0:
             u = v1 if self.blocked == 1 else self.impact.carried
             self.exchange.leave_wall(1, v2, u, restitution * (u - v2), True)
-
-    def _is_driven_by_wall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has an anchor that is static, kinematic or held."""
-        anchor: cython.Py_ssize_t = self.clusters.anchor_of(i, k)
-
-        return anchor >= 0 and (not self.bodies.dynamic[anchor] or self.bodies.on_hold[anchor])
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is not held, or is driven."""
@@ -262,11 +256,9 @@ class Solver:
                     self.clusters.let_fall(m.rows[n], m.axis)
                 if self.leaning.n and not normal_only:
                     self._share_weight(n)
+            self.projection.lets_go |= self.may_part and restitution == 0.0
         press: cython.double = self.note_velocities(restitution)
-        self.parting = 0.0
-        if self.may_part and restitution == 0.0:
-            self.projection.lets_go = True
-            self.parting = max(0.0, -press)
+        self.parting = max(0.0, -press) if self.may_part and restitution == 0.0 else 0.0
         if restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
             self._leave_blocked(restitution)
             return True
@@ -494,7 +486,7 @@ class Solver:
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is held, and not locked on an axis."""
-        return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
+        return self.bodies.dynamic_along(i, k) and not self.bodies.is_free(i)
 
     def _unite(
         self,

@@ -465,12 +465,8 @@ class TangentialResponse:
 
     def _is_fixed(self, at: cython.Py_ssize_t, axis: cython.int) -> cython.bint:
         """Return whether a body does not turn on an axis."""
-        i: cython.Py_ssize_t = self.turned[at].row
-
-        return (
-            ((self.turned[at].hit >> axis) & 1) != 0
-            or self.bodies.controls.locks(i, axis)
-            or self.bodies.on_hold[i] != 0
+        return ((self.turned[at].hit >> axis) & 1) != 0 or not self.bodies.may_turn(
+            self.turned[at].row, axis
         )
 
     def _mean_of(self, one: cython.Py_ssize_t) -> cython.double:

@@ -350,7 +350,7 @@ class Separating:
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
             self._locate(i)
-            if b.on_hold[i] or b.rare.translation_side[i] != 0:
+            if not b.is_free(i) or b.rare.translation_side[i] != 0:
                 self.reach[i] = 0.0  # held bodies stay, and one displacement at a time is enough
         for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_skipped else 0):
             if not self._relax():

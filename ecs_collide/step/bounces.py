@@ -166,7 +166,7 @@ class MetBounces:
         """Return whether nothing but the masses of two bodies decides how they give way."""
         return not (
             self.pairs.meets_wall(p, self.bodies)
-            or self.pairs.is_outweighed(p, self.bodies)
+            or self._are_ranked(p)
             or self.surfaces.is_offered(p)
         )
 
@@ -182,21 +182,26 @@ class MetBounces:
             or abs(sign) != 1
             or not self._is_free(i, k)
             or not self._is_free(j, k)
-            or self.pairs.is_outweighed(p, self.bodies)
+            or self._are_ranked(p)
         ):
             return False
         closing: cython.double = self.clusters.velocity_now(j, k) - self.clusters.velocity_now(i, k)
         closing *= sign
         return closing > 0.0 and closing >= self.step.rest_speed
 
+    def _are_ranked(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the dominance of a pair decides how it bounces: they differ, or block."""
+        return (
+            self.pairs.is_outweighed(p, self.bodies)
+            or (self.bodies.controls.rank_of(self.pairs.at[p].first) & 1) != 0
+        )
+
     def _is_free(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether nothing but its mass decides how a body bounces on an axis."""
+        """Return whether nothing but its mass and dominance decides how a body bounces on an axis."""
         b: Bodies = self.bodies
 
         return (
-            b.dynamic_along(i, k)
-            and not b.on_hold[i]
-            and not b.controls.rank_of(i) & 1
+            b.may_turn(i, k)
             and b.resize_of(i, k) == 0.0
             and self.clusters.node_of[i, k] == 0
             and not self.clusters.is_calm(i)

@@ -263,9 +263,7 @@ class ImpactLoop:
         self.holding.count_visits(j, 1)
         if self._is_handed_over(p):
             return True
-        self._resolve(
-            p, self.event_buffer.numbers[self.event, NORMAL + self.bodies.dim], False, False
-        )
+        self._resolve(p, self.event_buffer.numbers[self.event, NORMAL + self.bodies.dim], False)
         return False
 
     def _is_handed_over(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -512,9 +510,10 @@ class ImpactLoop:
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
         self.carriers.catch_up()
-        if self.pairs.impact[p].kind == IMPACT and not m.slants and not self.solver.weigh():
-            is_whole = True
-            if self.bodies.controls.any_turn:
+        if self.pairs.impact[p].kind == IMPACT and not m.slants:
+            self.solver.weigh()
+            is_whole = not m.changes_held()
+            if is_whole and self.bodies.controls.any_turn:
                 self.tangential.join_groups()
         if self.along.wait(p, is_whole, self.contacts.leans(p)) >= TURNS:
             self.falling.split(True)
@@ -606,7 +605,7 @@ class ImpactLoop:
     def _calm(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let the free bodies of a pair at its limit rebound no more in this instant.
 
-        Returns False if that does not help, or a static, kinematic or held body is in the way.
+        Returns False if that does not help, or a body that may not turn is in the way.
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -623,12 +622,8 @@ class ImpactLoop:
         return True
 
     def _is_free(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body is dynamic and not held, and its cluster has no anchor."""
-        return (
-            self.bodies.dynamic[i] != 0
-            and not self.bodies.on_hold[i]
-            and not self.clusters.is_anchored(i, k)
-        )
+        """Return whether a body may turn on an axis, and its cluster has no anchor there."""
+        return self.bodies.may_turn(i, k) and not self.clusters.is_anchored(i, k)
 
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resizing pair is about to be crushed although one body is held."""
@@ -825,10 +820,10 @@ class ImpactLoop:
             self.falling.join()
         elif default:
             if self._still_closes(p):
-                self._resolve(p, self._closing_speed(p), False, False)
+                self._resolve(p, self._closing_speed(p), False)
         elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
             speed: cython.double = self._closing_speed(p)
-            self._resolve(p, speed, True, True)
+            self._resolve(p, speed, True)
             # Without a speed only gravity closes it, so the game has resolved it.
             if speed > 0.0 and self.event_buffer.codes[self.event, OUTCOME] == OutcomeCode.RESOLVED:
                 self.event_buffer.codes[self.event, OUTCOME] = OutcomeCode.FORCED
@@ -892,7 +887,7 @@ class ImpactLoop:
             self.is_chosen = True
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
-        self._resolve(p, self._closing_speed(p), False, False)
+        self._resolve(p, self._closing_speed(p), False)
         self.is_chosen = False
         b.response[i] = one
         b.response[j] = other
@@ -900,13 +895,12 @@ class ImpactLoop:
         b.restitution[j] = other_bounce
 
     def _resolve(
-        self,
-        p: cython.Py_ssize_t,
-        speed: cython.double,
-        normal_only: cython.bint,
-        inelastic: cython.bint,
+        self, p: cython.Py_ssize_t, speed: cython.double, normal_only: cython.bint
     ) -> cython.void:
-        """Resolve the impact just logged, which closes at `speed`, by the responses of its bodies."""
+        """Resolve the impact just logged, which closes at `speed`, by the responses of its bodies.
+
+        With `normal_only` they do not rebound, and nothing acts along the surface.
+        """
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
 
@@ -914,7 +908,8 @@ class ImpactLoop:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         self.carriers.catch_up()
-        gives_way: cython.bint = self.solver.weigh()
+        self.solver.weigh()
+        normal_only |= m.changes_held()
         if self.pairs.impact[p].resolved_at == self.step.now:
             self.pairs.impact[p].repeats += 1
         else:
@@ -924,8 +919,7 @@ class ImpactLoop:
         self.pairs.impact[p].resolved_at = self.step.now
         leans: cython.bint = not self.is_chosen and self.contacts.leans(p)
         if not (
-            inelastic
-            or gives_way
+            normal_only
             or self.pairs.impact[p].kind == OVERLAP
             or speed < self.step.rest_speed
             or self.clusters.is_calm(i)
@@ -944,10 +938,7 @@ class ImpactLoop:
             normal_only = True
             if restitution < 1.0 or limit > INSTANT_LIMIT:
                 restitution = 0.0
-        normal_only |= gives_way
-        self.solver.may_part = (
-            self.gravity.is_on and self.pairs.impact[p].repeats == 0 and speed > 0.0
-        )
+        self.solver.may_part = self.pairs.impact[p].repeats == 0 and speed > 0.0
         slants: cython.bint = m.slants
         if (
             restitution > 0.0
@@ -1092,14 +1083,10 @@ class ImpactLoop:
         """Give a body a new velocity at the instant of the pending impact."""
         self.is_changed = True
         self.sleeping.rouse(i)
-        if self.bodies.controls.locks(i, k):
-            return
-        self.is_set = True
-        self.tangential.leave(i)
-        self.clusters.end_drift(i, k)
-        if self.bodies.on_hold[i]:
-            self.bodies.leave_with(i, k, value)
-        else:
+        if not self.bodies.controls.locks(i, k):
+            self.is_set = True
+            self.tangential.leave(i)
+            self.clusters.end_drift(i, k)
             self.falling.set_velocity(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):

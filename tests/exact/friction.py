@@ -84,7 +84,7 @@ class Rubbing:
     Attributes
     ----------
     rows : its bodies, in the order of space; the normal of the side points to the first
-    yields : whom the normal part may change, whatever their dominance
+    may_turn : whom the normal part may change, whatever their dominance
     pressed, slides : whom it, and friction, changes
     may_carry : whether one may become a rider of the other
     width : of the faces that touch, in 3D the area
@@ -99,7 +99,7 @@ class Rubbing:
     axis: int
     sign: int
     friction: Fraction
-    yields: set[int]
+    may_turn: set[int]
     pressed: set[int]
     slides: set[int]
     may_carry: bool = False

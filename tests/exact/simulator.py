@@ -1054,10 +1054,10 @@ class Simulator:
         return bool(wanted)
 
     def _is_free(self, i: int, k: int) -> bool:
-        """Return whether a body is dynamic and nothing keeps it in its place on an axis."""
+        """Return whether nothing keeps a body in its place on an axis."""
         cluster = self.clusters[k].get(i)
         return (
-            self.bodies[i].is_dynamic
+            self._yields(i, k)
             and i not in self.saved
             and (cluster is None or cluster.anchor is None)
         )
@@ -1135,10 +1135,9 @@ class Simulator:
             self.change_alone(n, k, self.final(n, k) + change[n])
 
     def _has_wall(self, i: int, k: int) -> bool:
-        """Return whether the group of a body has an anchor that is not dynamic, or held."""
+        """Return whether the group of a body has an anchor."""
         cluster = self.clusters[k].get(i)
-        anchor = None if cluster is None else cluster.anchor
-        return anchor is not None and (anchor in self.saved or not self.bodies[anchor].is_dynamic)
+        return cluster is not None and cluster.anchor is not None
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
@@ -2069,19 +2068,21 @@ class Simulator:
             return
         self.rubbed_in[pair] = self.n_instants
         self.riders.met.append(Contact(*pair, impact.axis, impact.sign))
-        yields = self.yielding if two[0].level == two[1].level else self.joining
-        slides = {n for n in rows if n in yields or self._is_locked(n, impact.axis)}
+        may_turn = self.yielding if two[0].level == two[1].level else self.joining
+        slides = {n for n in rows if n in may_turn or self._is_locked(n, impact.axis)}
         slides = {n for n in slides if self._is_free_along(n, impact.axis)}
         sign = impact.sign if rows[0] == pair[0] else -impact.sign
         lands = self.riders.may_land(pair, impact.axis, impact.sign)
-        whom = set(yields), set(self.yielding), slides
+        whom = set(may_turn), set(self.yielding), slides
         self.rubbing.append(Rubbing(rows, impact.axis, sign, friction, *whom, lands))
 
     def _slides(self, i: int, pair: tuple[int, int], k: int) -> bool:
         """Return whether an impact may change a body along the surface, if only a lock stops it."""
         (other,) = set(pair) - {i}
         return i in self.yielding or (
-            self._is_locked(i, k) and self.bodies[i].level <= self.bodies[other].level
+            self._is_locked(i, k)
+            and self._is_free_along(i, k)
+            and self.bodies[i].level <= self.bodies[other].level
         )
 
     def _is_locked(self, i: int, k: int) -> bool:
@@ -2148,17 +2149,17 @@ class Simulator:
         """
         below: set = {None}
         above: set = {None}
-        ends = [self._ends(c, c.yields) for c in self.rubbing]
+        ends = [self._ends(c, c.may_turn) for c in self.rubbing]
         for _ in self.rubbing:
             below |= {high for low, high in ends if low in below}
             above |= {low for low, high in ends if high in above}
         for c, (low, high) in zip(self.rubbing, ends, strict=True):
-            c.pressed = set(c.yields)
+            c.pressed = set(c.may_turn)
             lower, higher = sorted(c.rows, key=lambda n: self.bodies[n].level)
             if self.bodies[lower].level == self.bodies[higher].level:
                 continue
             slider = lower
-            if len(c.yields) == 2:
+            if len(c.may_turn) == 2:
                 if (low in below) != (high in above):
                     is_high = low in below
                     slider = c.rows[0] if is_high == (c.sign > 0) else c.rows[1]

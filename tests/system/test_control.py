@@ -290,6 +290,53 @@ def test_a_lift_that_comes_against_a_locked_body_crushes_it():
     assert position(locked) == (0, 0)
 
 
+@pytest.fixture(params=["static", "locked"])
+def make_wall(request):
+    """Return a function that creates a wall: a static body, or one that is locked on all axes."""
+
+    def make(*args):
+        if request.param == "static":
+            return box(*args)
+        locks = ec.Slide(), ec.LockedAxes(x=True, y=True), ec.GravityScale(0)
+        return mover(*args[:2], (0, 0), *locks, *args[2:])
+
+    return make
+
+
+def test_balls_that_reach_their_limit_at_a_locked_body_keep_their_speed_as_at_a_wall(make_wall):
+    make_wall((4, 0), (1, 5))
+    heavy = mover((1.5, 0), (0.5, 0.5), (1000, 0), ec.Deflect(), ec.Mass(1000))
+    light = mover((2.5, 0), (0.5, 0.5), (0, 0), ec.Deflect())
+    space = ec.install(ec.Space(pair_limit=1))
+
+    esper.process(1.0)
+
+    assert ec.Outcome.CRUSHED not in answers(space)
+    assert velocity(heavy) == velocity(light) == (pytest.approx(995.009), 0)
+
+
+def test_a_locked_body_that_grows_pushes_people_who_block_as_a_wall_does(make_wall):
+    make_wall((-4, 0), (1, 9), ec.Growth(1, 0))
+    near = mover((-2, 0), (0.5, 0.5), (0, 0), ec.Slide(), ec.Dominance(1, blocks=True))
+    far = mover((0, 0), (0.5, 0.5), (-2, 0), ec.Deflect(), ec.Dominance(1, blocks=True))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(near) == (1, 0)
+    assert velocity(far) == (4, 0)
+
+
+def test_a_crate_with_stop_does_not_fall_beside_a_locked_body_until_the_next_step(make_wall):
+    make_wall((3, 0), (1, 50))
+    crate = mover((0, 0), (1, 1), (4, 0), ec.Stop())
+    ec.install(ec.Space(gravity=(0, -10)))
+
+    esper.process(0.5)
+
+    assert velocity(crate) == (0, 0)
+
+
 def test_a_locked_rider_is_not_carried_along_that_axis():
     mover((0, -1), (9, 1), (0, 0), ec.Carry(surface=(5, 0)))
     rider = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True))
