@@ -493,7 +493,10 @@ class ImpactLoop:
         m: ImpactState = self.solver.impact
 
         m.take(p)
-        if not self.solver.leaves_closing() or self.solver.weigh():
+        if not self.solver.leaves_closing():
+            return 0.0
+        self.solver.weigh()
+        if m.changes_held():
             return 0.0
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
