@@ -31,6 +31,8 @@ class Impact(BodyPair):
         Whether `resolve` has been called.
     crosses : str or None
         Once `cross` has been called: ``"step"`` or ``"until_separate"``.
+    was_decided : bool
+        Whether the function of the other body has called one of them; a second call does nothing.
     is_over : bool
         Whether the step has gone on and the impact can no longer be changed.
     """
@@ -75,7 +77,7 @@ class Impact(BodyPair):
         self.closing_speed = closing_speed
         self.is_over = False
         self.is_resolved = False
-        self.was_decided = False  # by the function of the other body
+        self.was_decided = False
         self.crosses: str | None = None
         self._positions = {first: position_first, second: position_second}
         self._velocities: dict[int, Vector] = {}

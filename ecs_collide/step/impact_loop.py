@@ -473,9 +473,10 @@ class ImpactLoop:
             if not self.pairs.at[p].tier and not self.queue.holds(p):
                 n: cython.Py_ssize_t = self._log(p, OutcomeCode.STOPPED_ALREADY)
                 self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
+                self.solver.impact.take(p)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                    self.event_buffer.impulse[n] += self._join_late(p)
+                    self.event_buffer.impulse[n] += self._join_late()
                 if self.along.is_used():
                     self._rub_beside(p)
             return False
@@ -484,15 +485,14 @@ class ImpactLoop:
             return False
         return True
 
-    def _join_late(self, p: cython.Py_ssize_t) -> cython.double:
-        """Merge a pair whose paths no longer close if its bodies would leave the step closing.
+    def _join_late(self) -> cython.double:
+        """Merge the pair, whose paths no longer close, if its bodies would leave the step closing.
 
         Another impact of the instant has turned one of the two to the path of a lasting cluster.
         Returns the impulse.
         """
         m: ImpactState = self.solver.impact
 
-        m.take(p)
         if not self.solver.leaves_closing():
             return 0.0
         self.solver.weigh()
@@ -509,7 +509,6 @@ class ImpactLoop:
         m: ImpactState = self.solver.impact
         is_whole: cython.bint = False
 
-        m.take(p)
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
         self.carriers.catch_up()
