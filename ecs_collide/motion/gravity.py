@@ -19,9 +19,9 @@ A body that rests on an anchored one is *held*.  It has the velocity of the anch
 kick, to the end of the step or until a resolution turns it.
 
 With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the
-step, and chord + kick is its velocity at the end.  Damping is then a part of the pull.  It
-goes on along a surface, but ends on the axis of an impact, as it was computed from the velocity
-before that.
+step, and chord + kick is its velocity at the end.  Damping is then a part of the pull.  If
+bodies merge, its momentum is that of the cluster.  It was computed from the velocity before: on
+the axis of a wall it ends, and if two bodies rebound, what is left of it in the step acts at once.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ HELD: cython.schar = 1  # the body has no kick
 RUBBED: cython.schar = 2  # friction or `Stop` has taken its kick, or a part of it
 # the body was held until this instant, so its weight has pressed to the end of the step already
 WEIGHED: cython.schar = 4
+
+# What becomes of damping where a chord is split; see the module.
+GOES_ON: cython.int = 0
+ENDS: cython.int = 1  # for the rest of the step
+ACTS: cython.int = 2  # all that is left of it in the step, at once
 
 SMALL = 0.125  # up to here the rest of the series is below an ulp
 TERMS = 14
@@ -219,6 +224,16 @@ class Gravity:
         """Return the kick of a body, or 0 if it was not started in this step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
 
+    def part_of_kick(
+        self, i: cython.Py_ssize_t, k: cython.int, damps: cython.bint
+    ) -> cython.double:
+        """Return the kick of a body, or only that of gravity, without that of damping."""
+        kick: cython.double = self.kick_of(i, k)
+
+        if damps or kick == 0.0 or self.damping_of(i, k) == 0.0:
+            return kick
+        return 0.5 * (self.own_pull(i, k) * (1.0 - max(self.since[i, k], 0.0)))
+
     @cython.inline
     def velocity_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
@@ -240,14 +255,22 @@ class Gravity:
         return velocity - 0.5 * (self.pull[i, k] * (1.0 - t)) + 0.0
 
     def is_split(
-        self, i: cython.Py_ssize_t, k: cython.int, t: cython.double, is_along: cython.bint
+        self, i: cython.Py_ssize_t, k: cython.int, t: cython.double, damping: cython.int
     ) -> cython.bint:
         """Return whether the chord of a body begins at time `t`, or needs no split; see `split`."""
         if self.started[i] != self.step:
             return True
-        if not is_along and self.bodies.rare.any_damping and self.damping_of(i, k) != 0.0:
+        if damping != GOES_ON and self.bodies.rare.any_damping and self.damping_of(i, k) != 0.0:
             return False
         return self.pull[i, k] == 0.0 or self.since[i, k] == t
+
+    def has_whole_path(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """Return whether time `t` is the start of the step, and the path is damped from there on."""
+        return t == 0.0 and self.acts_on(i) and self.since[i, k] < 0.0
+
+    def pull_from(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Return the own pull of a body from time `t` to the end of the step."""
+        return self.own[i, k] * (1.0 - t) if self.acts_on(i) else 0.0
 
     def damping_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the part of the own pull of a started body that is damping."""
@@ -279,15 +302,18 @@ class Gravity:
         k: cython.int,
         velocity: cython.double,
         t: cython.double,
-        is_along: cython.bint,
+        damping: cython.int,
     ) -> cython.double:
         """Start the chord of a body at time `t`; return its velocity, which was `velocity` before.
 
-        Damping ends there for this step, unless the axis `is_along` the surface of an impact.
+        `damping` is GOES_ON, ENDS or ACTS.  That of a held body ends in any case.
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
-        if not is_along:
+        if damping == ACTS:
+            self.find_rest_of_damping(i, t)
+            now *= self.decay
+        if damping != GOES_ON or self.held[i, k] & HELD:
             self.own[i, k] = self.own_pull(i, k)
         self.pull[i, k] = self.own[i, k]
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
@@ -319,7 +345,7 @@ class Gravity:
         """Apply gravity from time `t` on to a body held at an earlier instant; return its kick."""
         if not self.is_held(i, k) or self.since[i, k] == t:
             return 0.0
-        self.split(i, k, 0.0, t, False)
+        self.split(i, k, 0.0, t, ENDS)
         return self.kick[i, k]
 
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:

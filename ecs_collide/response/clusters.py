@@ -48,7 +48,7 @@ from ecs_collide._kernel import Public, cython, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, zeros
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.gravity import Gravity
+from ecs_collide.motion.gravity import GOES_ON, Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion, rounding_of_faces
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.product_sum import error_of_product, error_of_sum, quotient
@@ -237,9 +237,11 @@ class Clusters(SharedMotion):
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
-            if self.node_of[i, k] == node and not self.gravity.is_split(i, k, self.step.now, False):
+            if self.node_of[i, k] == node and not self.gravity.is_split(
+                i, k, self.step.now, GOES_ON
+            ):
                 change: cython.double = -shared + self.gravity.split(
-                    i, k, shared, self.step.now, False
+                    i, k, shared, self.step.now, GOES_ON
                 )
                 self.push(root, self.weight_in(root, i), change)
             node = self.nodes[node].next
@@ -260,8 +262,8 @@ class Clusters(SharedMotion):
                 self.gravity.pull_with(i, k, self.gravity.kick_of(i, k) + kick, self.step.now)
             node = self.nodes[node].next
 
-    def _kicks_differ(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two members of a cluster have different kicks."""
+    def _kicks_differ(self, root: cython.Py_ssize_t, damps: cython.bint) -> cython.bint:
+        """Return whether two members of a cluster have different kicks, with damping or without."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
         kick: cython.double = 0.0
@@ -270,9 +272,10 @@ class Clusters(SharedMotion):
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
-                if not is_first and self.gravity.kick_of(i, k) != kick:
+                own: cython.double = self.gravity.part_of_kick(i, k, damps)
+                if not is_first and own != kick:
                     return True
-                kick = self.gravity.kick_of(i, k)
+                kick = own
                 is_first = False
             node = self.nodes[node].next
         return False
@@ -289,17 +292,17 @@ class Clusters(SharedMotion):
         if (
             self.nodes[root].size <= 1
             or self.nodes[root].anchor >= 0
-            or not self._kicks_differ(root)
+            or not self._kicks_differ(root, True)
         ):
             return
-        kick: cython.double = self._mean_kick(root)
+        kick: cython.double = self._mean_kick(root, True)
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
                 self.gravity.pull_with(i, k, kick, self.step.now)
             node = self.nodes[node].next
 
-    def _mean_kick(self, root: cython.Py_ssize_t) -> cython.double:
+    def _mean_kick(self, root: cython.Py_ssize_t, damps: cython.bint) -> cython.double:
         """Return the mean of the kicks of a cluster, weighted by mass."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
@@ -309,15 +312,15 @@ class Clusters(SharedMotion):
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
-                total += self.weight_in(root, i) * self.gravity.kick_of(i, k)
+                total += self.weight_in(root, i) * self.gravity.part_of_kick(i, k, damps)
                 mass += self.weight_in(root, i)
             node = self.nodes[node].next
         return total / mass
 
     def are_parted_by_kicks(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether kicks move members of a cluster apart, or away from its anchor."""
-        return self._kicks_differ(root) or (
-            self.nodes[root].anchor >= 0 and self._mean_kick(root) != 0.0
+        """Return whether gravity moves members of a cluster apart, or away from its anchor."""
+        return self._kicks_differ(root, False) or (
+            self.nodes[root].anchor >= 0 and self._mean_kick(root, False) != 0.0
         )
 
     def let_go(self, root: cython.Py_ssize_t) -> cython.void:
@@ -330,9 +333,11 @@ class Clusters(SharedMotion):
         velocity: cython.double = self.nodes[root].velocity
 
         if self.nodes[root].anchor < 0:
-            velocity -= self._mean_kick(root)
+            velocity -= self._mean_kick(root, True)
         while node:
-            kick: cython.double = self.gravity.kick_of(self.nodes[node].body, k)
+            kick: cython.double = self.gravity.part_of_kick(
+                self.nodes[node].body, k, self.nodes[root].anchor < 0
+            )
             self.nodes[node].before = (velocity + self.nodes[node].shift) + kick
             node = self.nodes[node].next
 
@@ -666,9 +671,11 @@ class Clusters(SharedMotion):
     @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the kick of a body, 0 if it is anchored; see `Gravity`."""
-        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
-            return 0.0
-        return self.gravity.kick[i, k]
+        return 0.0 if self.is_anchored(i, k) else self.gravity.kick_of(i, k)
+
+    def fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the part of `kick_of` that is not damping."""
+        return 0.0 if self.is_anchored(i, k) else self.gravity.part_of_kick(i, k, False)
 
     @cython.inline
     def velocity_after(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -679,6 +686,12 @@ class Clusters(SharedMotion):
     def is_merged(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is in a cluster with others."""
         return self.nodes[self.root(self.node_of[i, k])].size > 1
+
+    def are_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether two bodies are in one cluster."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return node != 0 and self.root(node) == self.root(self.node_of[j, k])
 
     @cython.inline
     def at_instant(
@@ -697,12 +710,12 @@ class Clusters(SharedMotion):
         """
         return self.at_instant(i, k, self.velocity_of(i, k))
 
-    def split_path(self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint) -> cython.bint:
-        """Start the chord of a body at this instant; return whether that bends its path."""
-        if self.gravity.is_split(i, k, self.step.now, is_along) or self.lasting_root(i, k):
+    def split_path(self, i: cython.Py_ssize_t, k: cython.int, damping: cython.int) -> cython.bint:
+        """Start the chord of a body at this instant, as `Gravity.split`; return whether it bends."""
+        if self.gravity.is_split(i, k, self.step.now, damping) or self.lasting_root(i, k):
             return False
         before: cython.double = self.velocity_of(i, k)
-        velocity: cython.double = self.gravity.split(i, k, before, self.step.now, is_along)
+        velocity: cython.double = self.gravity.split(i, k, before, self.step.now, damping)
         if velocity == before:
             return False
         self.turn_alone(i, k, velocity)

@@ -77,6 +77,8 @@ class Exchange:
             self.v[n] = c.final_velocity(m.rows[n], m.axis)
         lasts: cython.bint = self.root[0] != self.root[1]
         closing: cython.double = m.closing_at(self.v[0], self.v[1])
+        if closing < 0.0 and not (always or self.root[0] or self.root[1]):
+            return True  # the rest of their damping has parted them
         hit: cython.double = max(closing - press, 0.0)
         apart: cython.double = restitution * hit - press
         if always:

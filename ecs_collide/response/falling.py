@@ -11,7 +11,7 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.gravity import Gravity
+from ecs_collide.motion.gravity import ACTS, ENDS, GOES_ON, Gravity
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
@@ -92,11 +92,17 @@ class Falling:
             if axis != m.axis:
                 bends |= self._split_along(i, axis, turns)
                 bends |= self._split_along(j, axis, turns)
-        bends |= self._split_across(i, -m.sign)
-        bends |= self._split_across(j, m.sign)
+        merges: cython.bint = m.slants or (
+            self.bodies.dynamic_along(i, m.axis) and self.bodies.dynamic_along(j, m.axis)
+        )
+        damping: cython.int = GOES_ON if merges else ENDS
+        bends |= self._split_across(i, -m.sign, damping)
+        bends |= self._split_across(j, m.sign, damping)
         return bends
 
-    def _split_across(self, i: cython.Py_ssize_t, up: cython.int) -> cython.bint:
+    def _split_across(
+        self, i: cython.Py_ssize_t, up: cython.int, damping: cython.int
+    ) -> cython.bint:
         """Split a path along the normal unless a wall bears the body; return whether it bends.
 
         `up` is the sign from the wall to the body.  At a slope it is a path along the surface too.
@@ -105,7 +111,9 @@ class Falling:
 
         if not m.slants and self.supports.wall_below(i, m.axis, up) >= 0:
             return False
-        return self._split_path(i, m.axis, m.slants)
+        if damping == GOES_ON and self.gravity.has_whole_path(i, m.axis, self.step.now):
+            return False
+        return self._split_path(i, m.axis, damping)
 
     def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:
         """Split a path along the surface unless it is held there; return whether it bends.
@@ -116,16 +124,14 @@ class Falling:
 
         if g.is_held(i, k) or not (turns or g.is_shared(i, k, self.step.now)):
             return False
-        return self._split_path(i, k, True)
+        return self._split_path(i, k, GOES_ON)
 
-    def _split_path(
-        self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint
-    ) -> cython.bint:
+    def _split_path(self, i: cython.Py_ssize_t, k: cython.int, damping: cython.int) -> cython.bint:
         """Split the path of a body and save its old values; return whether it bends."""
         g: Gravity = self.gravity
         n: cython.Py_ssize_t = self.n_splits
 
-        if g.is_split(i, k, self.step.now, is_along):
+        if g.is_split(i, k, self.step.now, damping):
             return False
         self.split_of[n, 0] = i
         self.split_of[n, 1] = k
@@ -135,10 +141,17 @@ class Falling:
         self.joined[n, 2] = g.kick[i, k]
         self.joined[n, 3] = g.since[i, k]
         self.joined[n, 4] = g.own[i, k]
-        bends: cython.bint = self.clusters.split_path(i, k, is_along)
+        bends: cython.bint = self.clusters.split_path(i, k, damping)
         if g.since[i, k] == self.step.now:
             self.n_splits += 1
         return bends
+
+    def spend_damping(self) -> cython.void:
+        """Let what is left of the damping of the two bodies of the impact act before they rebound."""
+        for n in range(2):
+            i: cython.Py_ssize_t = self.impact.rows[n]
+            if not self.gravity.is_held(i, self.impact.axis):
+                self.clusters.split_path(i, self.impact.axis, ACTS)
 
     def join(self) -> cython.void:
         """Undo the last `split` after a crossing, except where the game has set a velocity."""
@@ -174,6 +187,6 @@ class Falling:
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1
-        self.clusters.split_path(i, k, False)
+        self.clusters.split_path(i, k, ENDS)
         self.gravity.free(i, k, self.step.now)
         self.clusters.turn_alone(i, k, velocity + self.gravity.kick_of(i, k))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import ResponseCode
+from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.controls import Controls
@@ -79,6 +79,19 @@ class ImpactState:
         if c.lasting_root(self.rows[0], k) or c.lasting_root(self.rows[1], k):
             return 0.0
         return self.sign * (self.kick[1] - self.kick[0])
+
+    def falls_together(self) -> cython.bint:
+        """Return whether gravity presses the bodies together."""
+        first: cython.double = self.clusters.fall_of(self.rows[0], self.axis)
+
+        return self.sign * (self.clusters.fall_of(self.rows[1], self.axis) - first) > 0.0
+
+    def paths_close(self) -> cython.bint:
+        """Return whether the paths of the bodies close by more than a rounding."""
+        first: cython.double = self.clusters.path_velocity(self.rows[0], self.axis)
+        second: cython.double = self.clusters.path_velocity(self.rows[1], self.axis)
+
+        return self.closing_at(first, second) > FACE_ROUNDING * (abs(first) + abs(second))
 
     @cython.inline
     def growth(self) -> cython.double:

@@ -111,7 +111,7 @@ class MetLoads:
         self.pressed[at].axis = m.axis
         self.pressed[at].momentum = 0.0
         self.pressed[at].before = m.before[n][m.axis]
-        self.pressed[at].kick = m.kick[n]
+        self.pressed[at].kick = self.clusters.fall_of(m.rows[n], m.axis)
         return at
 
     # -- once no normal part is due any more --
@@ -129,7 +129,7 @@ class MetLoads:
             i: cython.Py_ssize_t = self.pressed[at].row
             k: cython.int = self.pressed[at].axis
             self.pressed[at].before = c.velocity_after(i, k)
-            self.pressed[at].kick = c.kick_of(i, k)
+            self.pressed[at].kick = c.fall_of(i, k)
 
     def _momentum_of(self, at: cython.Py_ssize_t) -> cython.double:
         """Return the momentum that normal parts have passed on to a body since it was noted.

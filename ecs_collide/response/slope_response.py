@@ -25,7 +25,7 @@ from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.faces import belt_velocity, side_of_normal
-from ecs_collide.motion.gravity import Gravity
+from ecs_collide.motion.gravity import ENDS, Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
@@ -119,7 +119,7 @@ class SlopeResponse:
                 self.normal[k] = 0.0
             self.fixed_speed -= b.growth_of(i, k) * abs(s.normal_on(k))
             if self.clusters.is_anchored(i, k):
-                self.pull[k] = self._own_pull(i, k)
+                self.pull[k] = self.gravity.pull_from(i, k, self.step.now)
             else:
                 self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
         free: cython.double = self._dot(self.normal, self.normal)
@@ -131,13 +131,13 @@ class SlopeResponse:
         apart: cython.double = restitution * max(closing, 0.0)
         fall: cython.double = 0.0
         for k in range(b.dim):
-            fall += self.normal[k] * self._own_pull(i, k)
+            fall += self.normal[k] * self.gravity.pull_from(i, k, self.step.now)
         stays: cython.bint = apart == 0.0 or apart + 0.5 * fall <= 0.0
         if stays:
             apart = 0.0  # or gravity would bring them together again within the step
         else:
             for k in range(b.dim):
-                self.pull[k] = self._own_pull(i, k)
+                self.pull[k] = self.gravity.pull_from(i, k, self.step.now)
         contact: cython.Py_ssize_t = self.groups.note(p, i, stays)
         if stays and self.pairs.impact[p].repeats >= SERIES:
             weight: cython.double = self.groups.solve(contact)
@@ -178,12 +178,6 @@ class SlopeResponse:
             g.own[i, k] += change
             self.pull[k] += change * (1.0 - self.step.now)
 
-    def _own_pull(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the change of velocity that gravity alone makes to the end of the step."""
-        if not self.gravity.acts_on(i):
-            return 0.0
-        return self.gravity.own[i, k] * (1.0 - self.step.now)
-
     def release_turned(self) -> cython.void:
         """Leave the leaning bodies that turn at this instant, and their partners, to gravity alone.
 
@@ -219,7 +213,7 @@ class SlopeResponse:
         for k in range(self.bodies.dim):
             if self.gravity.is_shared(i, k, self.step.now):
                 self.clusters.even_out(i, k)
-                self.clusters.split_path(i, k, False)
+                self.clusters.split_path(i, k, ENDS)
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""

@@ -76,8 +76,8 @@ class Solver:
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may part the next pair once restitution 0 has merged it: it must meet at a
-    # speed, and for the first time in the instant
+    # whether gravity may part the next pair once it has merged: it must meet at a speed, for the first
+    # time in the instant, and not rebound; nor may it be a character that goes with its floor
     may_part: cython.bint
     parting: cython.double  # how fast gravity parts the present pair then, or 0
     blocked: cython.int  # which of two bodies that block gives way to the other, -1 or `BOTH`
@@ -256,9 +256,9 @@ class Solver:
                     self.clusters.let_fall(m.rows[n], m.axis)
                 if self.leaning.n and not normal_only:
                     self._share_weight(n)
-            self.projection.lets_go |= self.may_part and restitution == 0.0
+            self.projection.lets_go |= self.may_part
         press: cython.double = self.note_velocities(restitution)
-        self.parting = max(0.0, -press) if self.may_part and restitution == 0.0 else 0.0
+        self.parting = max(0.0, -press) if self.may_part else 0.0
         if restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
             self._leave_blocked(restitution)
             return True

@@ -940,8 +940,17 @@ class ImpactLoop:
             normal_only = True
             if restitution < 1.0 or limit > INSTANT_LIMIT:
                 restitution = 0.0
-        self.solver.may_part = self.pairs.impact[p].repeats == 0 and speed > 0.0
+        if restitution > 0.0 and speed > self.clusters.rounding_of_faces(i, j, m.axis):
+            self.falling.spend_damping()
+        self.solver.may_part = (
+            restitution == 0.0
+            and self.pairs.impact[p].repeats == 0
+            and speed > 0.0
+            and self.gravity.is_on
+            and m.paths_close()
+        )
         slants: cython.bint = m.slants
+        slides: cython.bint = leans and (speed > 0.0 or not m.falls_together())
         if (
             restitution > 0.0
             and not self.is_chosen
@@ -962,7 +971,7 @@ class ImpactLoop:
             return
         self.event_buffer.impulse[self.event] += m.impulse
         if self.along.is_used():
-            self.along.wait(p, not (normal_only or slants), leans and speed > 0.0)
+            self.along.wait(p, not (normal_only or slants), slides)
             self._turn_if_last()
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
@@ -980,6 +989,7 @@ class ImpactLoop:
                 self.pairs.impact[q].repeats = 0
             self._end_drifts(q)
             self._split_paths(q)
+            self.falling.spend_damping()
             self.carriers.catch_up()
             self.solver.weigh()
             self.solver.note_velocities(self.bounces.restitution)

@@ -5,8 +5,10 @@ gravity.  With x = damping · dt, a damped body has the velocity v · exp(-x) at
 its path the mean v · (1 - exp(-x)) / x.  The end less the mean is its *kick*, added at the end.
 
 An impact finds a velocity on the straight line between those at both ends of the step, of which the
-*pull* is the slope.  On the axis of the impact, damping ends there.  On an axis on which the impact
-may turn bodies, the line goes on, and the kick is half of what is left of the pull.
+*pull* is the slope.  On the axis of an impact with a wall, damping ends there; if two bodies
+rebound, what is left of it in the step acts at once.  On the axis of another impact, and on those
+on which it may turn bodies, the line goes on, and the kick is half of what is left of the pull.
+What merges shares its kicks, by mass.
 """
 
 from __future__ import annotations
@@ -74,13 +76,17 @@ class Kicks:
         later = self.pull[i][k] * (1 - self.step.now)
         return self.step.velocity[i][k] + self.of[i][k] - later
 
-    def split(self, i: int, k: int, *, is_along: bool) -> bool:
+    def split(self, i: int, k: int, *, ends: bool = False, is_along: bool = False) -> bool:
         """Begin the path of a body anew at an impact; return whether its velocity changes."""
         step = self.step
-        if self.pull[i][k] == 0 or (is_along and self.since.get((i, k)) == step.now):
+        if self.pull[i][k] == 0 or (not ends and self.since.get((i, k)) == step.now):
+            return False
+        if not (ends or is_along) and step.now == 0:
+            return False
+        if step.lasting_cluster(i, k) is not None:
             return False
         now, before = self.now(i, k), step.velocity[i][k]
-        if not is_along:
+        if ends:
             self.own[i][k] = Fraction(0)
         self.pull[i][k] = self.own[i][k]
         self.of[i][k] = self.pull[i][k] * (1 - step.now) / 2
@@ -88,6 +94,22 @@ class Kicks:
         self.rubbed.discard((i, k))
         step.change_alone(i, k, now + self.of[i][k])
         return step.velocity[i][k] != before
+
+    def spend_before_rebound(self, pair: tuple[int, int], k: int) -> None:
+        """Let what is left of the damping of two bodies act now, if their paths begin now."""
+        for i in pair:
+            begins = self.since.get((i, k), Fraction(0)) == self.step.now
+            if begins and self.own[i][k] and self.step.lasting_cluster(i, k) is None:
+                now = self.now(i, k)
+                self.split(i, k, ends=True)
+                self.step.change_alone(i, k, now * self.decay(i))
+
+    def share(self, i: int, k: int, kick: Fraction) -> None:
+        """Give a body the kick of its group from now on."""
+        self.of[i][k] = kick
+        self.pull[i][k] = 2 * kick / (1 - self.step.now)
+        self.since[i, k] = self.step.now
+        self.rubbed.discard((i, k))
 
     def end(self, i: int) -> None:
         """Let damping act on a body no more."""

@@ -340,6 +340,8 @@ class Simulator:
         self.yielding: set[int] = set()
         self.joining: set[int] = set()
         self.impulse = Fraction(0)
+        self.kicks_before: dict[int, Fraction] = {}  # those of the pair that is resolved
+        self.parting = Fraction(0)  # how fast damping parts that pair
         self.resolutions: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.blocked: dict[int, Fraction] = {}  # velocities at which those that block stop
@@ -583,6 +585,7 @@ class Simulator:
         What is in a group that lasts gets the velocity that its members share.
         """
         self.share_impulses()
+        self._share_kicks()
         self.bounced.clear()
         self.now = Fraction(1)
         own = self.riders.finish(self.standing_after)
@@ -674,6 +677,7 @@ class Simulator:
         """Go on to a later instant: groups end, but for those that last."""
         self.share_impulses()
         self.riders.settle_all()
+        self._share_kicks()
         for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
                 if i in clusters and clusters[i].anchor is None:
@@ -697,6 +701,19 @@ class Simulator:
         self.now = time
         self.n_instants += 1
         self.riders.note_partings()
+
+    def _share_kicks(self) -> None:
+        """Give the members of a group the mean of their kicks by mass; a wall takes them."""
+        for k, clusters in enumerate(self.clusters):
+            for cluster in {id(cluster): cluster for cluster in clusters.values()}.values():
+                kicks = {n: self.kicks.of[n][k] for n in cluster.members}
+                rank = self.rank_of(cluster)
+                masses = {n: self.bodies[n].mass for n in kicks if self.bodies[n].level == rank}
+                mean = sum(kicks[n] * mass for n, mass in masses.items()) / sum(masses.values())
+                if cluster.anchor is not None:
+                    mean = Fraction(0)
+                for n in cluster.members if len({*kicks.values(), mean}) > 1 else ():
+                    self.kicks.share(n, k, mean)
 
     def wall_face(self, pair: tuple[int, int], axis: int, sign: int) -> tuple[int, int] | None:
         """Return the body of a pair that meets a wall and its face, by the normal; else None."""
@@ -1012,7 +1029,12 @@ class Simulator:
 
     def velocity_after(self, i: int, k: int) -> Fraction:
         """Return the velocity of a body at this instant, after its resolutions."""
-        return self.final(i, k) - self.kicks.of[i][k]
+        return self.final(i, k) - self._kick_of(i, k)
+
+    def _kick_of(self, i: int, k: int) -> Fraction:
+        cluster = self.clusters[k].get(i)
+        is_held = cluster is not None and cluster.anchor is not None
+        return Fraction(0) if is_held else self.kicks.of[i][k]
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body goes on with, or has at the end if its group lasts."""
@@ -1199,14 +1221,19 @@ class Simulator:
         if any((n, self.n_instants) in self.calm for n in pair):
             restitution = Fraction(0)
 
+        lasts = any(self.lasting_cluster(n, k) for n in pair)
+        rebounds = restitution > 0 and (lasts or self._closing_now(pair, impact) > 0)
+        if rebounds:
+            self.kicks.spend_before_rebound(pair, k)
         for n in self.joining:
-            self.unpressed.setdefault((n, k), self.final(n, k))
+            self.unpressed.setdefault((n, k), self.velocity_after(n, k))
         self._note_push(k, restitution)
+        self._note_kicks(pair, impact, is_first=restitution == 0 and n_repeats == 0)
         if together:
             self._bounce_together([pair, *together], impact)
         elif restitution > 0 and len(self.blocked) == 2:
             self._stop(k, restitution)
-        elif restitution > 0 and self._rebound(pair, impact, restitution):
+        elif rebounds and self._rebound(pair, impact, restitution):
             pass
         elif not self._join(pair, impact):
             self.crushed.add(pair)
@@ -1219,6 +1246,21 @@ class Simulator:
             self.riders.press(pair, k, impact.sign)
             self.riders.land(pair, k, impact.sign)
         return RESOLVED
+
+    def _closing_now(self, pair: tuple[int, int], impact: Impact) -> Fraction:
+        """Return how fast two faces close at this instant, whatever damping does next."""
+        k = impact.axis
+        one, other = (self.kicks.now(n, k) for n in pair)
+        return impact.sign * (other - one) + sum(self.growth[n][k] for n in pair)
+
+    def _note_kicks(self, pair: tuple[int, int], impact: Impact, *, is_first: bool) -> None:
+        """Note what damping is still to take from two bodies, and whether that parts them."""
+        k = impact.axis
+        self.kicks_before = {n: self._kick_of(n, k) for n in pair}
+        one, other = self.kicks_before.values()
+        lasts = any(self.lasting_cluster(n, k) for n in pair)
+        parts = is_first and not lasts and self._closing_now(pair, impact) > 0
+        self.parting = max(impact.sign * (one - other), Fraction(0)) if parts else Fraction(0)
 
     def _is_squeezed(self, k: int) -> bool:
         """Return whether a body that a wall holds in this instant meets another one."""
@@ -1247,8 +1289,9 @@ class Simulator:
         turns = self._friction_of(two) or any(
             body.is_dynamic and body.response in ("stop", "push") for body in two
         )
+        merges = all(self._yields(n, axis) for n in pair)
         changes = [
-            self.kicks.split(n, k, is_along=k != axis)
+            self.kicks.split(n, k, ends=k == axis and not merges, is_along=k != axis)
             for n in pair for k in range(self.dim) if turns or k == axis
         ]  # fmt: skip
         return any(changes)
@@ -1320,6 +1363,7 @@ class Simulator:
         k = impact.axis
         for pair in pairs:
             self.split(pair, k)
+            self.kicks.spend_before_rebound(pair, k)
         bodies = {n for pair in pairs for n in pair}
         before = {n: self.velocity[n][k] for n in bodies}
         for n in bodies:
@@ -1578,14 +1622,17 @@ class Simulator:
         joined.anchor = other.anchor if one.anchor is None else one.anchor
         if joined.anchor is not None:
             velocity = self._path_of(other if one.anchor is None else one, k)
-            self.impulse += max(mass1 * abs(velocity - v1), mass2 * abs(velocity - v2))
+            self.impulse += max(
+                mass1 * (abs(velocity - v1) + self._most_kick(one)),
+                mass2 * (abs(velocity - v2) + self._most_kick(other)),
+            )
         elif self.rank_of(one) != self.rank_of(other):
             leading = max(one, other, key=self.rank_of)
             joined.merged_before, joined.momentum = leading.merged_before, leading.momentum
             velocity = self._path_of(leading, k)
             self.impulse += (mass2 if leading is one else mass1) * abs(v1 - v2)
         else:
-            self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
+            self.impulse += mass1 * mass2 / (mass1 + mass2) * (abs(v1 - v2) + self.parting)
             velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
             if joined.merged_before or one.lasts or other.lasts:
                 joined.momentum = mass1 * v1 + mass2 * v2
@@ -1721,6 +1768,11 @@ class Simulator:
                 anchors.append(n)
         return joining, self._strongest(anchors, k)
 
+    def _most_kick(self, cluster: Cluster) -> Fraction:
+        """Return the size of the kick that the body of the pair had in a group."""
+        kicks = [abs(kick) for n, kick in self.kicks_before.items() if n in cluster.members]
+        return max(kicks, default=Fraction(0))
+
     def _merge(self, i: int, j: int, k: int, sign: int) -> bool:
         """Let two bodies and all they have joined move as one; return whether they can."""
         left = self._leave_for(i, j, k)  # with their share of the momentum
@@ -1751,7 +1803,10 @@ class Simulator:
         if anchors:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
-            self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
+            self.impulse += max(
+                mass * (abs(velocity - v) + self._most_kick(cluster))
+                for cluster, (mass, v) in zip(joining, weights, strict=True)
+            )
         elif len(highest) < len(joining):  # the others go along, weightless
             (leading,) = highest
             joined.merged_before = leading.merged_before
@@ -1763,7 +1818,7 @@ class Simulator:
         else:
             if len(weights) == 2:
                 (mass1, v1), (mass2, v2) = weights
-                self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
+                self.impulse += mass1 * mass2 / (mass1 + mass2) * (abs(v1 - v2) + self.parting)
             tops = [n for n in joined.members if self.bodies[n].level == rank]
             masses = {n: self.bodies[n].mass for n in tops}
             momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
@@ -1804,7 +1859,7 @@ class Simulator:
         """Note the velocities of those whom a resolution is about to change on an axis."""
         for n in self.yielding:
             if (n, axis) not in self.unturned:
-                self.unturned[n, axis] = self.final(n, axis)
+                self.unturned[n, axis] = self.velocity_after(n, axis)
                 if len(getattr(self.clusters[axis].get(n), "members", ())) > 1:
                     self.driven.add(n)
             if restitution:
@@ -1831,7 +1886,7 @@ class Simulator:
         for c in self.turning:
             self.riders.note_surfaces(tuple(c.rows), c.axis, c.sign)
         self.turning = [c for c in self.turning if not self._part_without_bounce(c)]
-        self.pressed |= {key for key, v in self.unturned.items() if self.final(*key) != v}
+        self.pressed |= {key for key, v in self.unturned.items() if self.velocity_after(*key) != v}
         before, finals = self._copy_velocities(), self._copy_finals()
         groups: list[set[int]] = []
         for few in self.met:
@@ -2119,12 +2174,13 @@ class Simulator:
     def _keep_press(self) -> None:
         """Add up what has pressed bodies, before their contacts act along surfaces."""
         for (n, k), velocity in self.unpressed.items():
-            change = self.bodies[n].mass * (self.final(n, k) - velocity) * self.kicks.decay(n)
+            change = self.velocity_after(n, k) - velocity
+            change *= self.bodies[n].mass * self.kicks.decay(n)
             self.press[n, k] = self.press.get((n, k), Fraction(0)) + change
 
     def _note_unpressed(self) -> None:
         """Let what presses bodies count from now on."""
-        self.unpressed = {key: self.final(*key) for key in self.unpressed}
+        self.unpressed = {key: self.velocity_after(*key) for key in self.unpressed}
 
     def _find_budgets(self) -> None:
         """Find what each contact may pass on: friction times the momentum that it bears."""

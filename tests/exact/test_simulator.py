@@ -1086,8 +1086,8 @@ FAULTS = {
         "if n_repeats >= limit - 1:",
     ),
     "friction presses with the weight of one": (
-        "change = self.bodies[n].mass * (self.final(n, k) - velocity)",
-        "change = self.final(n, k) - velocity",
+        "change *= self.bodies[n].mass * self.kicks.decay(n)",
+        "change *= self.kicks.decay(n)",
     ),
     "each contact rubs with all that presses": (
         "* shares.get(n, 0)",

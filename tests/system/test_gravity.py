@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import esper
 import pytest
@@ -93,6 +94,81 @@ def test_damping_goes_on_along_a_slope(rate, world, implementation):
 
     along = G / 2.0 * (1.0 - math.exp(-2.0)) / 2.0
     assert velocity(body).xy == pytest.approx((along, -along))
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    "response", [ec.Slide, ec.Stop, ec.Push, ec.Deflect], ids=lambda r: r.__name__
+)
+def test_what_presses_together_reaches_the_terminal_speed_of_all(
+    response, order, axis, rate, world, implementation
+):
+    # A crowd that steers by Acceleration and slows by Damping: the rear ones push the others.
+    def along(value):
+        return [value if k == axis else 0.0 for k in range(3)]
+
+    ec.install(dim=3)
+    crowd = [(1.0, 340.0, 1.0), (4.0, 320.0, 1.5), (2.0, 300.0, 2.0), (1.0, 280.0, 3.0)]
+    velocities = []
+    for n in range(len(crowd))[::order]:
+        mass, acceleration, damping = crowd[n]
+        velocities.append(ec.Velocity(*along(order * 100.0)))
+        esper.create_entity(
+            ec.Position(*along(order * 2.0 * n)), ec.Extents(1, 1, 1), velocities[-1], response(),
+            ec.Mass(mass), ec.Acceleration(*along(order * acceleration)), ec.Damping(damping),
+        )  # fmt: skip
+
+    steps(10 * rate, 1.0 / rate)
+
+    thrust = sum(mass * acceleration for mass, acceleration, _ in crowd)
+    drag = sum(mass * damping for mass, _, damping in crowd)
+    rel = 0.15 if response is ec.Deflect else 0.01  # those that rebound do not go as one
+    for velocity in velocities:
+        assert velocity.xyz[axis] == pytest.approx(order * thrust / drag, rel=rel)
+
+
+@pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 3.0), (3.0, 1.0)], ids=str)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_damped_body_slows_who_runs_into_it(masses, side, world, implementation):
+    ec.install()
+    velocities = [ec.Velocity(side * 100.0, 0.0) for _ in masses]
+    dampings = 0.0, 2.0
+    for n, mass in enumerate(masses):
+        more = velocities[n], ec.Slide(), ec.Mass(mass), ec.Damping(dampings[n])
+        box((side * 2.0 * n, 0.0), (1.0, 1.0), *more)
+
+    steps(60, 1.0 / 60.0)
+
+    left = 100.0 * math.exp(-2.0 * masses[1] / sum(masses))
+    for velocity in velocities:
+        assert side * velocity.x == pytest.approx(left, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_step_of_a_damped_crowd_gains_energy(seed, world, implementation):
+    rng = random.Random(seed)
+    dt = rng.choice([1 / 144, 1 / 60, 1 / 30, 0.1])
+    ec.install()
+    for x, y, half in [(0, 45, (50, 5)), (0, -45, (50, 5)), (45, 0, (5, 50)), (-45, 0, (5, 50))]:
+        box((x, y), half)
+    moving = []
+    for n in range(14):
+        place = [-30 + 15 * c + rng.uniform(-2, 2) for c in (n % 4, n // 4)]
+        v = ec.Velocity(rng.uniform(-60, 60), rng.uniform(-60, 60))
+        mass = ec.Mass(rng.choice([0.1, 1.0, 3.0]))
+        response = rng.choice([ec.Slide(), ec.Push(), ec.Stop(), ec.Deflect(0.5), ec.Deflect()])
+        damping = ec.Damping(rng.choice([0.1, 0.5, 5.0, 20.0]))
+        box(place, (rng.uniform(2, 5), rng.uniform(2, 5)), v, mass, response, damping)
+        moving.append((v, mass.value))
+    energy = math.inf
+
+    for _ in range(60):
+        esper.process(dt)
+
+        before, energy = energy, sum(mass * (v.x * v.x + v.y * v.y) for v, mass in moving)
+        assert energy <= before * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("response", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.5)], ids=repr)
