@@ -199,11 +199,15 @@ class Clusters(SharedMotion):
 
     def _end_merges(self) -> cython.void:
         """Note which bodies have merged in this instant, and share the kicks of their clusters."""
+        last: cython.Py_ssize_t = 0
+
         for n in range(self.n_live):
             self._note_merge(self.live[n])
         for n in range(self.n_live):
-            if self.parent[self.live[n]] == self.live[n]:
-                self._share_kick(self.live[n])
+            root: cython.Py_ssize_t = self.root(self.live[n])
+            if root != last:
+                self._share_kick(root)
+                last = root
 
     def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
