@@ -91,7 +91,17 @@ class ImpactState:
         first: cython.double = self.clusters.path_velocity(self.rows[0], self.axis)
         second: cython.double = self.clusters.path_velocity(self.rows[1], self.axis)
 
-        return self.closing_at(first, second) > FACE_ROUNDING * (abs(first) + abs(second))
+        return self.closing_at(first, second) > self.rounding()
+
+    def rounding(self) -> cython.double:
+        """Return by how much the velocities of two bodies that go together may differ."""
+        c: Clusters = self.clusters
+        sizes: cython.double = 0.0
+
+        for n in range(2):
+            sizes += abs(c.path_velocity(self.rows[n], self.axis))
+            sizes += abs(c.kick_of(self.rows[n], self.axis))
+        return FACE_ROUNDING * sizes
 
     @cython.inline
     def growth(self) -> cython.double:

@@ -281,7 +281,7 @@ class TangentialResponse:
         apart *= m.sign
         apart -= self.bodies.growth_of(i, m.axis) + self.bodies.growth_of(j, m.axis)
         if (
-            apart > self.clusters.rounding_of_faces(i, j, m.axis)
+            apart > self.clusters.rounding_of_faces(i, j, m.axis) + m.rounding()
             and not self.clusters.are_one(i, j, m.axis)  # if so, their kicks are not shared yet
             and not self._bounces(i, m.axis)
             and not self._bounces(j, m.axis)
