@@ -111,8 +111,6 @@ class Falling:
 
         if not m.slants and self.supports.wall_below(i, m.axis, up) >= 0:
             return False
-        if damping == GOES_ON and self.gravity.has_whole_path(i, m.axis, self.step.now):
-            return False
         return self._split_path(i, m.axis, damping)
 
     def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:
@@ -131,7 +129,9 @@ class Falling:
         g: Gravity = self.gravity
         n: cython.Py_ssize_t = self.n_splits
 
-        if g.is_split(i, k, self.step.now, damping):
+        if g.is_split(i, k, self.step.now, damping) or (
+            damping == GOES_ON and g.has_whole_path(i, k, self.step.now)
+        ):
             return False
         self.split_of[n, 0] = i
         self.split_of[n, 1] = k

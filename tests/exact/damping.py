@@ -76,12 +76,12 @@ class Kicks:
         later = self.pull[i][k] * (1 - self.step.now)
         return self.step.velocity[i][k] + self.of[i][k] - later
 
-    def split(self, i: int, k: int, *, ends: bool = False, is_along: bool = False) -> bool:
+    def split(self, i: int, k: int, *, ends: bool) -> bool:
         """Begin the path of a body anew at an impact; return whether its velocity changes."""
         step = self.step
         if self.pull[i][k] == 0 or (not ends and self.since.get((i, k)) == step.now):
             return False
-        if not (ends or is_along) and step.now == 0:
+        if not ends and step.now == 0:
             return False
         if step.lasting_cluster(i, k) is not None:
             return False

@@ -1291,7 +1291,7 @@ class Simulator:
         )
         merges = all(self._yields(n, axis) for n in pair)
         changes = [
-            self.kicks.split(n, k, ends=k == axis and not merges, is_along=k != axis)
+            self.kicks.split(n, k, ends=k == axis and not merges)
             for n in pair for k in range(self.dim) if turns or k == axis
         ]  # fmt: skip
         return any(changes)
