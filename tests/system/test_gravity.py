@@ -146,6 +146,31 @@ def test_a_damped_body_slows_who_runs_into_it(masses, side, world, implementatio
         assert side * velocity.x == pytest.approx(left, rel=0.02)
 
 
+def test_push_turns_a_pair_that_pulls_part_in_both_mirror_images(world, implementation):
+    # Once they have met they have one velocity but for rounding, and then their pulls part them.
+    rng = random.Random(1)
+    ec.install()
+    pairs = []
+    for row in range(60):
+        speeds = rng.uniform(50, 150), rng.uniform(-150, -50)
+        pulls = rng.uniform(-60, -20), rng.uniform(20, 60)
+        beside = rng.uniform(4, 10)
+        for side in (1, -1):
+            velocities = [ec.Velocity(side * v, 70.0 - 73.0 * n) for n, v in enumerate(speeds)]
+            for n, v in enumerate(velocities):
+                place = side * (100.0 + 15.0 * n), 50.0 * row - beside * n
+                more = ec.Damping(1), ec.Acceleration(side * pulls[n], 0)
+                box(place, (7, 7), v, ec.Push(), *more)
+            pairs.append(velocities)
+
+    steps(3, 1.0 / 60.0)
+
+    for one, other in zip(pairs[::2], pairs[1::2], strict=True):
+        for n in range(2):
+            assert one[n].xy == pytest.approx((-other[n].x, other[n].y))
+        assert one[1].y < -5.0  # it was -3
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_step_of_a_damped_crowd_gains_energy(seed, world, implementation):
     rng = random.Random(seed)

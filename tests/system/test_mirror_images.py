@@ -60,6 +60,7 @@ SETS = {
     "growing": {"Slide", "Growth"},
     "one-way": {"Slide", "OneWay", "Sensor"},
     "driven": {"Slide", "Acceleration", "PushOut"},
+    "steering": {"Slide", "Push", "Acceleration", "Damping"},
     "belts": {"Slide", "Carry"},
     "blockers on belts": {"Slide", "Blockers", "Carry"},
     "belts with friction": {"Slide", "Carry", "Friction", "Mass"},
