@@ -147,7 +147,7 @@ def test_ball_of_bricks_breaks_what_it_touches_until_it_is_lost() -> None:
 @pytest.mark.usefixtures("world")
 def test_crate_opens_the_door_of_the_room() -> None:
     game = top_down.Room()
-    for frame in range(73):
+    for frame in range(90):
         game.step(DT, x=frame < 13, y=-(frame >= 13))
 
     assert not positions(top_down.Door)
