@@ -900,7 +900,7 @@ class Clusters(SharedMotion):
         The first rule that tells the two apart decides:
 
         1. The heavier cluster keeps its velocity.
-        2. If faces grow, cluster `one` keeps its velocity.
+        2. If faces grow, the result is the mean.
         3. The slower cluster keeps its velocity; of equal speeds, the result is the mean.
         """
         v1: cython.double = self.nodes[one].velocity
@@ -908,9 +908,10 @@ class Clusters(SharedMotion):
         lead: cython.double = self.nodes[one].mass - self.nodes[other].mass
 
         lead += self.nodes[one].mass_low - self.nodes[other].mass_low
-        if lead == 0.0 and not (self.nodes[one].resizes or self.nodes[other].resizes):
+        if lead == 0.0:
             lead = abs(v2) - abs(v1)
-            if abs(lead) <= PATH_ROUNDING * abs(v1):
+            grow: cython.bint = self.nodes[one].resizes or self.nodes[other].resizes
+            if grow or abs(lead) <= PATH_ROUNDING * abs(v1):
                 return 0.5 * (v1 + v2)
         return v1 if lead >= 0.0 else v2
 

@@ -1636,8 +1636,9 @@ class Simulator:
             velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
             if joined.merged_before or one.lasts or other.lasts:
                 joined.momentum = mass1 * v1 + mass2 * v2
-                leads = self.mass_of(one) >= self.mass_of(other)  # of equals the first in space
-                velocity = self._path_of(one if leads else other, k)
+                more = self.mass_of(one) - self.mass_of(other)
+                v1, v2 = self._path_of(one, k), self._path_of(other, k)
+                velocity = (v1 + v2) / 2 if more == 0 else v1 if more > 0 else v2
         self._set_group(joined, k, velocity)
 
     def _path_of(self, cluster: Cluster, k: int) -> Fraction:

@@ -175,3 +175,27 @@ def test_two_that_grow_and_hardly_bounce_meet_once(order):
     esper.process(1 / 8)
 
     assert len(space.collisions) == 40
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_box_goes_on_with_two_that_grow_and_press_as_its_mirror_image_does(axis):
+    def along(value):
+        return (value, 0.0) if axis == 0 else (0.0, value)
+
+    groups = []
+    for side in (1, -1):
+        first = mover(along(side * 79.5), (6, 6), along(side * -20.0), ec.Slide())
+        second = mover(along(side * 92), (6, 6), along(side * -80.0), ec.Slide(), ec.Growth(3, 3))
+        more = ec.Slide(), ec.Acceleration(*along(side * -60.0))
+        third = mover(along(side * 104), (6, 6), along(side * -80.0), *more)
+        groups.append((first, second, third))
+    ec.install()
+
+    esper.process(1 / 60)  # in the middle of it the first meets the second
+
+    for one, other in zip(*groups, strict=True):
+        assert position(one)[axis] == pytest.approx(-position(other)[axis])
+        assert velocity(one)[axis] == pytest.approx(-velocity(other)[axis])
+    first, second, third = (velocity(entity)[axis] for entity in groups[0])
+    assert first + second + third == pytest.approx(-20.0 - 80.0 - 80.0 - 1.0)
+    assert (first + 3.0, third - 3.0) == pytest.approx((second, second))
