@@ -80,12 +80,6 @@ class ImpactState:
             return 0.0
         return self.sign * (self.kick[1] - self.kick[0])
 
-    def falls_together(self) -> cython.bint:
-        """Return whether gravity presses the bodies together."""
-        first: cython.double = self.clusters.fall_of(self.rows[0], self.axis)
-
-        return self.sign * (self.clusters.fall_of(self.rows[1], self.axis) - first) > 0.0
-
     def paths_close(self) -> cython.bint:
         """Return whether the paths of the bodies close by more than a rounding."""
         first: cython.double = self.clusters.path_velocity(self.rows[0], self.axis)

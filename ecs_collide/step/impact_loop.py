@@ -950,7 +950,6 @@ class ImpactLoop:
             and m.paths_close()
         )
         slants: cython.bint = m.slants
-        slides: cython.bint = leans and (speed > 0.0 or not m.falls_together())
         if (
             restitution > 0.0
             and not self.is_chosen
@@ -971,7 +970,7 @@ class ImpactLoop:
             return
         self.event_buffer.impulse[self.event] += m.impulse
         if self.along.is_used():
-            self.along.wait(p, not (normal_only or slants), slides)
+            self.along.wait(p, not (normal_only or slants), leans)
             self._turn_if_last()
 
     def _bounce_together(self, p: cython.Py_ssize_t) -> cython.void:
