@@ -106,10 +106,13 @@ class Falling:
         """Split a path along the normal unless a wall bears the body; return whether it bends.
 
         `up` is the sign from the wall to the body.  At a slope it is a path along the surface too.
+        A wall that it has met in this instant bears it too.
         """
         m: ImpactState = self.impact
 
         if not m.slants and self.supports.wall_below(i, m.axis, up) >= 0:
+            return False
+        if self.clusters.is_anchored(i, m.axis):
             return False
         return self._split_path(i, m.axis, damping)
 

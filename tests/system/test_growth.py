@@ -140,7 +140,7 @@ def test_no_box_of_a_crowd_that_grows_is_crushed_and_hardly_one_held(
         held += space.stats.held
         assert space.stats.crushed == 0
         assert space.stats.sweeps <= 8 * space.stats.pairs
-    # Boxes that fall and press others on three axes may meet without an end in one step of hundreds.
+    # Boxes that fall and press others on three axes may meet without an end in a step of hundreds.
     assert held <= (n // 50 if dim == 3 and gravity else 0)
 
 
