@@ -80,12 +80,16 @@ class ImpactState:
             return 0.0
         return self.sign * (self.kick[1] - self.kick[0])
 
-    def paths_close(self) -> cython.bint:
-        """Return whether the paths of the bodies close by more than a rounding."""
+    def closes(self, speed: cython.double) -> cython.bint:
+        """Return whether the bodies, which meet at `speed`, and their paths close.
+
+        By no more than a rounding do those that press since the last step, and a character that
+        goes with its floor.
+        """
         first: cython.double = self.clusters.path_velocity(self.rows[0], self.axis)
         second: cython.double = self.clusters.path_velocity(self.rows[1], self.axis)
 
-        return self.closing_at(first, second) > self.rounding()
+        return min(speed, self.closing_at(first, second)) > self.rounding()
 
     def rounding(self) -> cython.double:
         """Return by how much the velocities of two bodies that go together may differ."""

@@ -76,9 +76,9 @@ class Solver:
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may part the next pair once it has merged: it must meet at a speed, for the first
-    # time in the instant, and not rebound; nor may it be a character that goes with its floor
-    may_part: cython.bint
+    # the speed at which the next pair meets, if gravity may part it once it has merged: it must meet
+    # for the first time in the instant, and not rebound; else 0
+    met_at: cython.double
     parting: cython.double  # how fast gravity parts the present pair then, or 0
     blocked: cython.int  # which of two bodies that block gives way to the other, -1 or `BOTH`
 
@@ -248,6 +248,7 @@ class Solver:
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
+        may_part: cython.bint = False
 
         if self.clusters.gravity.is_on:
             # Bodies merge by their velocities at this instant; their paths have others.
@@ -256,9 +257,10 @@ class Solver:
                     self.clusters.let_fall(m.rows[n], m.axis)
                 if self.leaning.n and not normal_only:
                     self._share_weight(n)
-            self.projection.lets_go |= self.may_part
+            may_part = m.closes(self.met_at)
+            self.projection.lets_go |= may_part
         press: cython.double = self.note_velocities(restitution)
-        self.parting = max(0.0, -press) if self.may_part else 0.0
+        self.parting = max(0.0, -press) if may_part else 0.0
         if restitution > 0.0 and self.blocked == BOTH and press <= 0.0:
             self._leave_blocked(restitution)
             return True

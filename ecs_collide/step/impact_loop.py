@@ -500,7 +500,7 @@ class ImpactLoop:
             return 0.0
         self.sleeping.wake_met(m.rows[0])
         self.sleeping.wake_met(m.rows[1])
-        self.solver.may_part = False
+        self.solver.met_at = 0.0
         self.solver.resolve(0.0, True)
         return m.impulse
 
@@ -940,15 +940,10 @@ class ImpactLoop:
             normal_only = True
             if restitution < 1.0 or limit > INSTANT_LIMIT:
                 restitution = 0.0
-        if restitution > 0.0 and speed > self.clusters.rounding_of_faces(i, j, m.axis):
+        if restitution > 0.0 and speed > m.rounding():
             self.falling.spend_damping()
-        self.solver.may_part = (
-            restitution == 0.0
-            and self.pairs.impact[p].repeats == 0
-            and speed > 0.0
-            and self.gravity.is_on
-            and m.paths_close()
-        )
+        is_first: cython.bint = restitution == 0.0 and self.pairs.impact[p].repeats == 0
+        self.solver.met_at = speed if is_first else 0.0
         slants: cython.bint = m.slants
         if (
             restitution > 0.0
