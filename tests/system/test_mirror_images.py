@@ -58,7 +58,6 @@ SETS = {
     "ranks with friction": {"Slide", "Mass", "Dominance", "Friction"},
     "blockers": {"Slide", "Blockers"},
     "growing": {"Slide", "Growth"},
-    "growing and driven": {"Slide", "Growth", "Acceleration"},
     "one-way": {"Slide", "OneWay", "Sensor"},
     "driven": {"Slide", "Acceleration", "PushOut"},
     "steering": {"Slide", "Push", "Acceleration", "Damping"},
