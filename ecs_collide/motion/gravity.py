@@ -20,8 +20,8 @@ kick, to the end of the step or until a resolution turns it.
 
 With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the
 step, and chord + kick is its velocity at the end.  Damping is then a part of the pull.  If
-bodies merge, its momentum is that of the cluster.  It was computed from the velocity before: on
-the axis of a wall it ends, and if two bodies rebound, what is left of it in the step acts at once.
+bodies merge, its momentum is that of the cluster.  As it was computed from the velocity before, it
+ends on the axis of a wall; if two bodies rebound, the damping of the rest of the step acts at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WEIGHED: cython.schar = 4
 # What becomes of damping where a chord is split; see the module.
 GOES_ON: cython.int = 0
 ENDS: cython.int = 1  # for the rest of the step
-ACTS: cython.int = 2  # all that is left of it in the step, at once
+ACTS: cython.int = 2  # at once, for the rest of the step
 
 SMALL = 0.125  # up to here the rest of the series is below an ulp
 TERMS = 14
@@ -227,7 +227,7 @@ class Gravity:
     def part_of_kick(
         self, i: cython.Py_ssize_t, k: cython.int, damps: cython.bint
     ) -> cython.double:
-        """Return the kick of a body, or only that of gravity, without that of damping."""
+        """Return the kick of a body; unless it `damps`, only what gravity adds to it."""
         kick: cython.double = self.kick_of(i, k)
 
         if damps or kick == 0.0 or self.damping_of(i, k) == 0.0:

@@ -92,16 +92,9 @@ class AlongSurfaces:
         m: ImpactState = self.impact
 
         return g.is_on and (
-            (m.sign * g.own_pull(m.rows[0], m.axis) < 0.0 and self._bears(1))
-            or (m.sign * g.own_pull(m.rows[1], m.axis) > 0.0 and self._bears(0))
+            (m.sign * g.own_pull(m.rows[0], m.axis) < 0.0 and m.is_borne(1))
+            or (m.sign * g.own_pull(m.rows[1], m.axis) > 0.0 and m.is_borne(0))
         )
-
-    def _bears(self, n: cython.int) -> cython.bint:
-        """Return whether something holds body n of the impact, so that it does not fall with others."""
-        i: cython.Py_ssize_t = self.impact.rows[n]
-        k: cython.int = self.impact.axis
-
-        return self.gravity.is_held(i, k) or self.clusters.is_anchored(i, k)
 
     @cython.inline
     def apply(self) -> cython.bint:

@@ -150,11 +150,12 @@ class Falling:
         return bends
 
     def spend_damping(self) -> cython.void:
-        """Let what is left of the damping of the two bodies of the impact act before they rebound."""
+        """Let the damping of the rest of the step act on both bodies, before they rebound."""
+        m: ImpactState = self.impact
+
         for n in range(2):
-            i: cython.Py_ssize_t = self.impact.rows[n]
-            if not self.gravity.is_held(i, self.impact.axis):
-                self.clusters.split_path(i, self.impact.axis, ACTS)
+            if not m.is_borne(n):
+                self.clusters.split_path(m.rows[n], m.axis, ACTS)
 
     def join(self) -> cython.void:
         """Undo the last `split` after a crossing, except where the game has set a velocity."""

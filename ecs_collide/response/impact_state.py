@@ -81,15 +81,22 @@ class ImpactState:
         return self.sign * (self.kick[1] - self.kick[0])
 
     def closes(self, speed: cython.double) -> cython.bint:
-        """Return whether the bodies, which meet at `speed`, and their paths close.
+        """Return whether bodies that meet at `speed`, and their paths, close by more than rounding.
 
-        By no more than a rounding do those that press since the last step, and a character that
-        goes with its floor.
+        Bodies that have pressed since the last step do not, nor a character that goes with its floor.
         """
         first: cython.double = self.clusters.path_velocity(self.rows[0], self.axis)
         second: cython.double = self.clusters.path_velocity(self.rows[1], self.axis)
 
         return min(speed, self.closing_at(first, second)) > self.rounding()
+
+    def is_borne(self, n: cython.int) -> cython.bint:
+        """Return whether something holds body n, so that it does not fall with others."""
+        i: cython.Py_ssize_t = self.rows[n]
+
+        return self.clusters.gravity.is_held(i, self.axis) or self.clusters.is_anchored(
+            i, self.axis
+        )
 
     def rounding(self) -> cython.double:
         """Return by how much the velocities of two bodies that go together may differ."""

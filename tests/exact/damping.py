@@ -5,10 +5,10 @@ gravity.  With x = damping · dt, a damped body has the velocity v · exp(-x) at
 its path the mean v · (1 - exp(-x)) / x.  The end less the mean is its *kick*, added at the end.
 
 An impact finds a velocity on the straight line between those at both ends of the step, of which the
-*pull* is the slope.  On the axis of an impact with a wall, damping ends there; if two bodies
-rebound, what is left of it in the step acts at once.  On the axis of another impact, and on those
-on which it may turn bodies, the line goes on, and the kick is half of what is left of the pull.
-What merges shares its kicks, by mass.
+*pull* is the slope.  On the axis of an impact with a wall, damping ends there.  If two bodies
+rebound, the damping of the rest of the step acts at once.  If they do not, or the axis is another
+on which the impact may turn them, the line goes on, and the kick is half of what is left of the
+pull.  The members of a group share their kicks, by mass.
 """
 
 from __future__ import annotations
@@ -79,11 +79,9 @@ class Kicks:
     def split(self, i: int, k: int, *, ends: bool) -> bool:
         """Begin the path of a body anew at an impact; return whether its velocity changes."""
         step = self.step
-        if self.pull[i][k] == 0 or (not ends and self.since.get((i, k)) == step.now):
+        if self.pull[i][k] == 0 or step.lasting_cluster(i, k) is not None:
             return False
-        if not ends and step.now == 0:
-            return False
-        if step.lasting_cluster(i, k) is not None:
+        if not ends and step.now in (0, self.since.get((i, k))):
             return False
         now, before = self.now(i, k), step.velocity[i][k]
         if ends:
@@ -96,7 +94,7 @@ class Kicks:
         return step.velocity[i][k] != before
 
     def spend_before_rebound(self, pair: tuple[int, int], k: int) -> None:
-        """Let what is left of the damping of two bodies act now, if their paths begin now."""
+        """Let the damping of the rest of the step act on two bodies whose paths begin now."""
         for i in pair:
             begins = self.since.get((i, k), Fraction(0)) == self.step.now
             if begins and self.own[i][k] and self.step.lasting_cluster(i, k) is None:

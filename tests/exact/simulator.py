@@ -340,7 +340,7 @@ class Simulator:
         self.yielding: set[int] = set()
         self.joining: set[int] = set()
         self.impulse = Fraction(0)
-        self.kicks_before: dict[int, Fraction] = {}  # those of the pair that is resolved
+        self.kicks_before: dict[int, Fraction] = {}  # of the two bodies that are resolved now
         self.parting = Fraction(0)  # how fast damping parts that pair
         self.resolutions: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
@@ -1228,7 +1228,7 @@ class Simulator:
         for n in self.joining:
             self.unpressed.setdefault((n, k), self.velocity_after(n, k))
         self._note_push(k, restitution)
-        self._note_kicks(pair, impact, is_first=restitution == 0 and n_repeats == 0)
+        self._note_kicks(pair, impact, parts=not (lasts or restitution or n_repeats))
         if together:
             self._bounce_together([pair, *together], impact)
         elif restitution > 0 and len(self.blocked) == 2:
@@ -1253,13 +1253,12 @@ class Simulator:
         one, other = (self.kicks.now(n, k) for n in pair)
         return impact.sign * (other - one) + sum(self.growth[n][k] for n in pair)
 
-    def _note_kicks(self, pair: tuple[int, int], impact: Impact, *, is_first: bool) -> None:
-        """Note what damping is still to take from two bodies, and whether that parts them."""
+    def _note_kicks(self, pair: tuple[int, int], impact: Impact, *, parts: bool) -> None:
+        """Note what damping is still to take from two bodies, and how fast it `parts` them."""
         k = impact.axis
         self.kicks_before = {n: self._kick_of(n, k) for n in pair}
         one, other = self.kicks_before.values()
-        lasts = any(self.lasting_cluster(n, k) for n in pair)
-        parts = is_first and not lasts and self._closing_now(pair, impact) > 0
+        parts = parts and self._closing_now(pair, impact) > 0
         self.parting = max(impact.sign * (one - other), Fraction(0)) if parts else Fraction(0)
 
     def _is_squeezed(self, k: int) -> bool:

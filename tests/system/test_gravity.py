@@ -124,7 +124,7 @@ def test_what_presses_together_reaches_the_terminal_speed_of_all(
 
     thrust = sum(mass * acceleration for mass, acceleration, _ in crowd)
     drag = sum(mass * damping for mass, _, damping in crowd)
-    rel = 0.15 if response is ec.Deflect else 0.01  # those that rebound do not go as one
+    rel = 0.15 if response is ec.Deflect else 0.01  # bodies that rebound have speeds of their own
     for velocity in velocities:
         assert velocity.xyz[axis] == pytest.approx(order * thrust / drag, rel=rel)
 
