@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide._kernel.struct_memory import StructMemory
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import GOES_ON, Gravity
@@ -270,19 +271,17 @@ class Clusters(SharedMotion):
         """Return whether two members of a cluster have different kicks, with damping or without."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        kick: cython.double = 0.0
-        is_first: cython.bint = True
+        least: cython.double = INF
+        greatest: cython.double = -INF
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
-                own: cython.double = self.gravity.part_of_kick(i, k, damps)
-                if not is_first and own != kick:
-                    return True
-                kick = own
-                is_first = False
+                kick: cython.double = self.gravity.part_of_kick(i, k, damps)
+                least = min(least, kick)
+                greatest = max(greatest, kick)
             node = self.nodes[node].next
-        return False
+        return least < greatest
 
     def _share_kick(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a cluster the mean of their kicks, if it has no anchor.
@@ -294,7 +293,8 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = root
 
         if (
-            self.nodes[root].size <= 1
+            not self.gravity.is_on
+            or self.nodes[root].size <= 1
             or self.nodes[root].anchor >= 0
             or not self._kicks_differ(root, True)
         ):
