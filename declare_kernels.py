@@ -12,7 +12,8 @@ a C type after ``->``                             a C function; `kernel_inferenc
                                                   then one of ``cython.void`` returns 0, or -1
 ``@cython.ccall``                                 a C function that Python can call too
 ``@cython.cfunc``                                 a C function that returns an object
-also ``@cython.inline``                           inline; with a public name, in other kernels too
+also ``@cython.inline``                           inline, in other kernels too
+``def _some`` in a class                          inline, if the C compiler finds it small enough
 ``@struct`` before a class                        a C struct
 ``class Some(set)`` or ``(dict)``                 a class of Python, with compiled methods
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
@@ -106,7 +107,8 @@ class Function:
 
     def declaration(self, arguments: str) -> str:
         """Return the line of a .pxd."""
-        kind = f"{self.kind} inline" if self.is_in_pxd else self.kind
+        is_inline = self.is_inline or self.node.name.startswith("_")
+        kind = "cdef inline" if is_inline and self.kind == "cdef" else self.kind
         return f"{kind} {self.result} {self.node.name}({arguments}){self.raises}"
 
 

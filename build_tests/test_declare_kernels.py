@@ -270,12 +270,7 @@ def test_function_that_may_raise_and_returns_nothing_returns_0_in_c(package):
 
 
 def test_other_kernels_get_the_body_of_an_inline_function_with_a_public_name(package):
-    edit(
-        package,
-        "low/lower.py",
-        "def names_of",
-        "@cython.cfunc\n    @cython.inline\n    def _own" + WITH_BODY,
-    )
+    edit(package, "low/lower.py", "def names_of", "def _own" + WITH_BODY)
     edit(package, "low/lower.py", "def half(", "@cython.inline\ndef half(")
     files = build.declare_kernels.generate(package)
 
@@ -283,7 +278,7 @@ def test_other_kernels_get_the_body_of_an_inline_function_with_a_public_name(pac
     assert "    cdef inline int top(self) noexcept:\n        return lowest(3)\n" in declarations
     assert "cdef inline double half(double x) noexcept:\n    return x / 2\n" in declarations
     assert "\nfrom toy.vectors cimport lowest\n" in declarations
-    assert "    cdef int _own(self) noexcept\n" in declarations
+    assert "    cdef inline int _own(self) noexcept\n" in declarations
     assert re.findall("def (_own|top|half)", files[path_of("toy.low.lower")]) == ["_own"]
 
 

@@ -122,8 +122,6 @@ class NodeSums:
             ):
                 self.alike[node] = alike if lane == 0 else -1
 
-    @cython.cfunc
-    @cython.inline
     def _enclose(
         self,
         node: cython.int,

@@ -180,8 +180,6 @@ class FatBounds:
             i += 1
         return i
 
-    @cython.cfunc
-    @cython.inline
     def _is_within_build_box(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether the centre of an item's box is in the build box of its leaf."""
         box: cython.p_double = self.nodes.box

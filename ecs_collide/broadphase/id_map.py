@@ -159,8 +159,6 @@ class IdMap:
                 ids.append(self.ids[row])
         return ids
 
-    @cython.cfunc
-    @cython.inline
     def _first_slot(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return the slot at which the search for an id starts."""
         low: cython.longlong = ((id & LOW_31_BITS) * HASH) & LOW_32_BITS
@@ -168,8 +166,6 @@ class IdMap:
 
         return ((low + (high >> 1)) & LOW_32_BITS) >> (32 - self.bits)
 
-    @cython.cfunc
-    @cython.inline
     def _address(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return the slot of an id in the table, or the empty slot for it."""
         mask: cython.Py_ssize_t = self.table.shape[0] - 1

@@ -362,8 +362,6 @@ class Nodes:
         self.child[0] = node
         self.place[node] = 0
 
-    @cython.cfunc
-    @cython.inline
     def _copy_box(self, source: cython.Py_ssize_t, target: cython.Py_ssize_t) -> cython.void:
         """Copy the box at a place to another place."""
         width: cython.Py_ssize_t = 2 * self.dim
@@ -371,8 +369,6 @@ class Nodes:
         for k in range(width):
             self.box[width * target + k] = self.box[width * source + k]
 
-    @cython.cfunc
-    @cython.inline
     def _place_child(self, place: cython.int, child: cython.int) -> cython.void:
         """Write a child to a place that already has its box."""
         self.child[place] = child

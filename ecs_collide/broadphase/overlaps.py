@@ -209,8 +209,6 @@ class OverlapFinder:
                 self._add_items(nodes, one, nodes2, other, found, False)
         self.top = top
 
-    @cython.cfunc
-    @cython.inline
     def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
         """Make room on the stack for all pairs of children of two nodes."""
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:

@@ -286,8 +286,6 @@ class PairTable:
             q = self.next_of(q, second)
         return -1
 
-    @cython.cfunc
-    @cython.inline
     def _is(
         self,
         p: cython.Py_ssize_t,

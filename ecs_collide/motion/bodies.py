@@ -438,8 +438,6 @@ class Bodies:
         for k in range(self.dim):
             self.drift[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.inline
     def _are_flat(self, rows: cython.longlong[::1]) -> cython.bint:
         """Return whether compiled code may take both axes of 2D side by side."""
         return self.dim == 2 and rows.shape[0] > 0

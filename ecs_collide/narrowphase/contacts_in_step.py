@@ -476,8 +476,6 @@ class ContactsInStep:
             rows.at[n].had_impact, self.event_buffer.image, rows.at[n].since,
         )  # fmt: skip
 
-    @cython.cfunc
-    @cython.inline
     def _handle(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Mark the contact of a pair at the step's start as handled; return its number, or -1."""
         n: cython.Py_ssize_t = self.pairs.contact_of(p)

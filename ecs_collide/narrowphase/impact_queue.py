@@ -270,14 +270,10 @@ class ImpactQueue:
             if not self.by_distance:
                 self.order[self._kind_of(n)] = n
 
-    @cython.cfunc
-    @cython.inline
     def _kind_of(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the place in `order` of the leader of entry n of `due`."""
         return 2 * self.due[n].leader + (self.due[n].place > -INF)
 
-    @cython.cfunc
-    @cython.inline
     def _last_of(self, n: cython.Py_ssize_t) -> cython.int:
         """Return where in `due` the last pair was that the leader of entry n has led."""
         return self.order[self._kind_of(n)]
@@ -326,8 +322,6 @@ class ImpactQueue:
                 copy_due(self.due, n, self.spare, one)
                 one += 1
 
-    @cython.cfunc
-    @cython.inline
     def _put_due(
         self, n: cython.Py_ssize_t, place: cython.double, pair: cython.int, leader: cython.int
     ) -> cython.void:
@@ -335,8 +329,6 @@ class ImpactQueue:
         self.due[n].pair = pair
         self.due[n].leader = leader
 
-    @cython.cfunc
-    @cython.inline
     def _is_before(
         self,
         place: cython.double,
@@ -353,8 +345,6 @@ class ImpactQueue:
             return self._is_nearer(pair, other_pair)
         return self.pairs.precedes(pair, leader, other_pair, other_leader, self.bodies, True)
 
-    @cython.cfunc
-    @cython.inline
     def _put_at(
         self,
         place: cython.Py_ssize_t,
@@ -367,8 +357,6 @@ class ImpactQueue:
         self.heap[place].place = at
         self.at[pair].place = place
 
-    @cython.cfunc
-    @cython.inline
     def _precedes(
         self,
         time: cython.double,

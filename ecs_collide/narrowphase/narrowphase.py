@@ -289,8 +289,6 @@ class Narrowphase:
                 self.pairs.mark_clear(p)
         return True
 
-    @cython.cfunc
-    @cython.inline
     def _closing_of(self, p: cython.Py_ssize_t, face: cython.int) -> cython.double:
         """Return how much a pair closes in a step, on a face of its second body; 0 if by rounding."""
         b: Bodies = self.bodies

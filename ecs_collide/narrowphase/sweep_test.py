@@ -209,8 +209,6 @@ class Sweeper:
             return 2 * self.dim
         return 2 * axis + (1 if sign > 0 else 0)
 
-    @cython.cfunc
-    @cython.inline
     def _choose(self, side: cython.int) -> cython.void:
         """Make a side the contact."""
         if side == 2 * self.dim:

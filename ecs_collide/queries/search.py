@@ -197,8 +197,6 @@ class Search:
         self.knows_bodies = True
         return self.slopes
 
-    @cython.cfunc
-    @cython.inline
     def _measure_slope(
         self,
         item: cython.longlong,
@@ -214,8 +212,6 @@ class Search:
             return False
         return self.slopes.relate(item, self.low, self.high, mins, maxs, p)
 
-    @cython.cfunc
-    @cython.inline
     def _solid_side(self, item: cython.longlong) -> cython.int:
         """Return the only side on which an item is met, a code of `RareColumns`; 0 for all sides."""
         if not self.by_side:
@@ -457,8 +453,6 @@ class Search:
             if (self.n_excluded == 0 or not self.excluded[item]) and self._touches(item):
                 self.best.offer(0.0, item)
 
-    @cython.cfunc
-    @cython.inline
     def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the region."""
         i: cython.Py_ssize_t = self.dim * item
@@ -620,8 +614,6 @@ class Search:
                 total = total + gap * gap
         return sqrt(total) / scale
 
-    @cython.cfunc
-    @cython.inline
     def _time_of_touch(
         self,
         mins: cython.p_double,

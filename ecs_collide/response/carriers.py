@@ -609,7 +609,6 @@ class Carriers:
         """Return whether a body rides, since the start of the step or later, and is not held."""
         return self._carrier_of(i) >= 0 and self.bodies.is_free(i)
 
-    @cython.inline
     def _carrier_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the carrier of a body within the step, or -1."""
         return self.rode.carrier[i] if i < self.n_rows else -1

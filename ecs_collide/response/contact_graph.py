@@ -385,8 +385,6 @@ class ContactGraph:
                 return False
         return True
 
-    @cython.cfunc
-    @cython.inline
     def _is_plain(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body neither rebounds nor is offered to a response of the game."""
         return (

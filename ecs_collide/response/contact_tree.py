@@ -116,8 +116,6 @@ class ContactTree:
                 self.n += 1
         return wall
 
-    @cython.cfunc
-    @cython.inline
     def _reach(
         self, n: cython.Py_ssize_t, via: cython.Py_ssize_t, parent: cython.Py_ssize_t
     ) -> cython.void:

@@ -175,8 +175,6 @@ class Falling:
             g.note_split(i, k, self.joined[n, 0])
         self.n_splits = 0
 
-    @cython.cfunc
-    @cython.inline
     def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resolution may change the velocity of a body along a surface."""
         return self.bodies.dynamic[i] != 0 and self.bodies.response[i] >= ResponseCode.PUSH

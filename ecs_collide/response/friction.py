@@ -209,8 +209,6 @@ class CoulombFriction:
                 self.contacts[q].may_stick &= self._may_bind(e)
                 e += 1
 
-    @cython.cfunc
-    @cython.inline
     def _first_edge(self, q: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first edge of a contact."""
         return q * (self.bodies.dim - 1)
@@ -338,8 +336,6 @@ class CoulombFriction:
             return r[r[at].first].velocity
         return self.clusters.final_velocity(i, axis)
 
-    @cython.cfunc
-    @cython.inline
     def _moves_as_one(self, at: cython.Py_ssize_t) -> cython.bint:
         """Return whether a group has several bodies, or is held by a wall."""
         return self.rubbed[at].n_bodies > 1 or self.rubbed[at].is_held != 0
@@ -655,8 +651,6 @@ class CoulombFriction:
             return r[at].least
         return self._velocity_of(r[at].row, r[at].axis) + r[at].change
 
-    @cython.cfunc
-    @cython.inline
     def _has_one_velocity(self, at: cython.Py_ssize_t) -> cython.bint:
         """Return whether all contacts bring a group to one velocity, and no other rubs it too.
 

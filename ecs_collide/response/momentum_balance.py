@@ -247,14 +247,10 @@ class MomentumBalance:
                     c[n].impulse = impulse
             entry = self._next(entry)
 
-    @cython.cfunc
-    @cython.inline
     def _pushes(self, entry: cython.int, up: cython.int) -> cython.bint:
         """Return whether a contact of a body may push it up, or down."""
         return self.is_friction or (entry & 1) == up
 
-    @cython.cfunc
-    @cython.inline
     def _next(self, entry: cython.int) -> cython.int:
         """Return the next contact of a body, as in `BalanceBody.first`."""
         n: cython.Py_ssize_t = entry >> 1

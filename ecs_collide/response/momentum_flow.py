@@ -116,8 +116,6 @@ class MomentumFlow:
                     n_missing -= g.members[other].excess > g.members[other].noise
         return n_missing == 0
 
-    @cython.cfunc
-    @cython.inline
     def _list_at(self, n: cython.Py_ssize_t, distance: cython.int) -> cython.void:
         """List a member in `near` with its distance from a lack."""
         g: ContactGraph = self.graph
@@ -126,8 +124,6 @@ class MomentumFlow:
         self.near[self.n_near] = n
         self.n_near += 1
 
-    @cython.cfunc
-    @cython.inline
     def _passes(
         self, e: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
     ) -> cython.bint:

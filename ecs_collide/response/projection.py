@@ -294,21 +294,15 @@ class Projection:
             force: cython.double = g.links[e].force + self.way * g.links[e].goal
             g.links[e].force = max(0.0, force / (1.0 + self.way))
 
-    @cython.cfunc
-    @cython.inline
     def _way_to_zero(self, e: cython.Py_ssize_t) -> cython.double:
         """Return the way on which the force of a link that would pull becomes 0."""
         return self.graph.links[e].force / -self.graph.links[e].goal
 
-    @cython.cfunc
-    @cython.inline
     def _solve_later(self, n: cython.Py_ssize_t) -> cython.void:
         """List a member whose tree must be solved."""
         self.graph.members[n].tree = OPEN
         self._list(n)
 
-    @cython.cfunc
-    @cython.inline
     def _list(self, n: cython.Py_ssize_t) -> cython.void:
         """List a member in `pieces`, once."""
         if not self.graph.members[n].is_listed:
@@ -397,8 +391,6 @@ class Projection:
             self.n_pivots -= 1
             self.is_stuck = True
 
-    @cython.cfunc
-    @cython.inline
     def _press(self, e: cython.Py_ssize_t) -> cython.void:
         """Let a link press."""
         self.graph.links[e].presses = 1
@@ -425,8 +417,6 @@ class Projection:
                 return 0.0
         return closing
 
-    @cython.cfunc
-    @cython.inline
     def _speed_of_side(self, n: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the member on one side of a link, or of its anchor for -1."""
         g: ContactGraph = self.graph

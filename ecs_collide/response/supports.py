@@ -80,8 +80,6 @@ class Supports:
             n += 1
         return -1
 
-    @cython.cfunc
-    @cython.inline
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body is held at rest since an earlier instant, and not by friction."""
         return (

@@ -490,8 +490,6 @@ class Separating:
         self._displace(i, share, total, count)
         self._displace(j, share - 1.0, total, count)
 
-    @cython.cfunc
-    @cython.inline
     def _displace(
         self,
         i: cython.Py_ssize_t,

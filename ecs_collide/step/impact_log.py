@@ -112,8 +112,6 @@ class ImpactLog:
             numbers[at + dim + k] = self._before(j, k, outcome, self.event_velocity(j, k))
         return n
 
-    @cython.cfunc
-    @cython.inline
     def _write_places(
         self, numbers: cython.p_double, p: cython.Py_ssize_t, at: cython.Py_ssize_t
     ) -> cython.void:
@@ -178,8 +176,6 @@ class ImpactLog:
                 speed += normal * (two - one)
         return max(speed, 0.0) + 0.0  # below 0 if only gravity closes them
 
-    @cython.cfunc
-    @cython.inline
     def _before(
         self, i: cython.Py_ssize_t, k: cython.int, outcome: cython.int, now: cython.double
     ) -> cython.double:

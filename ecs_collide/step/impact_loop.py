@@ -212,8 +212,6 @@ class ImpactLoop:
                     self._hand_over(p)
                     return p
 
-    @cython.cfunc
-    @cython.inline
     def _begin_instant(self, time: cython.double) -> cython.void:
         """Advance the time within the step."""
         self.contacts.find_partings()
@@ -296,8 +294,6 @@ class ImpactLoop:
             return True
         return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
 
-    @cython.cfunc
-    @cython.inline
     def _settle(self) -> cython.bint:
         """Find what closes because of merges, or let contacts press; return False if none is left."""
         if self.clusters.n_to_examine > 0 or self.projection.settle() or self.projection.let_go():
@@ -377,8 +373,6 @@ class ImpactLoop:
             if self.bodies.is_turned[self.pairs.partner(p, i)] != DONE:
                 self._sweep_turned_pair(p, clear)
 
-    @cython.cfunc
-    @cython.inline
     def _sweep_turned_pair(self, p: cython.Py_ssize_t, clear: cython.double) -> cython.void:
         """Sweep a pair of which at least one body has turned."""
         b: Bodies = self.bodies
@@ -401,8 +395,6 @@ class ImpactLoop:
         else:
             self.narrowphase.sweep_again(p)
 
-    @cython.cfunc
-    @cython.inline
     def _is_idle(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair that stays apart has no contact, impact or touch to update."""
         pairs: PairTable = self.pairs
@@ -414,8 +406,6 @@ class ImpactLoop:
             and pairs.at[p].touch == NO_TOUCH
         )
 
-    @cython.cfunc
-    @cython.inline
     def _gap_of_paths(self, p: cython.Py_ssize_t, enough: cython.double) -> cython.double:
         """Return the largest gap on an axis between the bounds of two paths; above 0 if apart.
 
@@ -521,8 +511,6 @@ class ImpactLoop:
             self.falling.split(True)
         self._turn_if_last()
 
-    @cython.cfunc
-    @cython.inline
     def _turn_if_last(self) -> cython.void:
         """Turn bodies at once if nothing else is due at this instant; else `_sweep_again` does it."""
         while self.along.met.any_turns and not self.bounces.any_due():
@@ -990,8 +978,6 @@ class ImpactLoop:
         self.bounces.resolve()
         m.impulse = self.bounces.take_impulse(p)
 
-    @cython.cfunc
-    @cython.inline
     def _crush_if_stuck(self, p: cython.Py_ssize_t) -> cython.bint:
         """Crush a pair that no change of velocity keeps apart; return whether it is one."""
         b: Bodies = self.bodies

@@ -89,8 +89,6 @@ class TypeMarks:
                 found.append(n)
         return found
 
-    @cython.cfunc
-    @cython.inline
     def _marks_of(self, entity: cython.longlong) -> cython.longlong:
         """Return the marks of an entity."""
         row: cython.Py_ssize_t = self.entities.find(entity)

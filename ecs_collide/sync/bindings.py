@@ -213,8 +213,6 @@ class ComponentBinding:
                 self.seen[i, k] = self.numbers[k]
         return differs
 
-    @cython.cfunc
-    @cython.inline
     def _holds_seen(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component is known to hold its seen values."""
         return slots_hold(self.slots, i) if cython.compiled else self._equals_seen(i)
