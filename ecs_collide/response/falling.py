@@ -100,6 +100,44 @@ class Falling:
         bends |= self._split_across(j, m.sign, damping)
         return bends
 
+    def align(self) -> cython.bint:
+        """Let the two bodies of the impact fall together if only their chords close.
+
+        Of two chords of one fall, the one that began later goes further.  If each such meeting split
+        both, a body between two others would meet them in turn without an end.  So the older chord
+        begins anew, as if it had been split when the other one was.  Returns whether it has.
+        """
+        m: ImpactState = self.impact
+        c: Clusters = self.clusters
+        g: Gravity = self.gravity
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        k: cython.int = m.axis
+
+        if m.slants or not (self._falls_alone(i, k) and self._falls_alone(j, k)):
+            return False
+        if g.since[i, k] == g.since[j, k] or (
+            m.closing_at(c.velocity_now(i, k), c.velocity_now(j, k)) > m.rounding()
+        ):
+            return False
+        if g.since[i, k] > g.since[j, k]:
+            i, j = j, i
+        velocity: cython.double = g.split(i, k, c.velocity_of(i, k), g.since[j, k], GOES_ON)
+        c.turn_alone(i, k, velocity)
+        g.note_split(i, k, velocity)
+        return True
+
+    def _falls_alone(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether no contact changes how a body falls on an axis."""
+        g: Gravity = self.gravity
+
+        return (
+            g.pulls(i, k)
+            and g.held[i, k] == 0
+            and g.pull[i, k] == g.own[i, k]
+            and not self.clusters.is_merged(i, k)
+        )
+
     def _split_across(
         self, i: cython.Py_ssize_t, up: cython.int, damping: cython.int
     ) -> cython.bint:
