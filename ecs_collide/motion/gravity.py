@@ -13,7 +13,8 @@ the end of the step, here p / 2.
 An impact at time t splits the chord.  Resolutions use the velocity at the instant, v0 + p * t.
 A body that leaves with w has the chord w + p * (1 - t) / 2 in the rest of the step, and the kick
 p * (1 - t) / 2.  The chord lies on the side of the parabola to which gravity pulls, so a
-split never gains energy.
+split never gains energy.  Chords that began at different times make bodies meet that fall together;
+`Falling.align` ends that.
 
 A body that rests on an anchored one is *held*.  It has the velocity of the anchor and no
 kick, to the end of the step or until a resolution turns it.

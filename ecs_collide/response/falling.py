@@ -103,38 +103,42 @@ class Falling:
     def align(self) -> cython.bint:
         """Let the two bodies of the impact fall together if only their chords close.
 
-        Of two chords of one fall, the one that began later goes further.  If each such meeting split
-        both, a body between two others would meet them in turn without an end.  So the older chord
-        begins anew, as if it had been split when the other one was.  Returns whether it has.
+        Of two chords of one fall, the later goes further.  If such a meeting split both, a body on
+        two others would meet them in turn, without an end.  So only the older chord changes, as if
+        it had been split when the younger was.  Returns whether it has changed.
         """
         m: ImpactState = self.impact
         c: Clusters = self.clusters
         g: Gravity = self.gravity
-        i: cython.Py_ssize_t = m.rows[0]
-        j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
+        older: cython.Py_ssize_t = m.rows[0]
+        younger: cython.Py_ssize_t = m.rows[1]
 
-        if m.slants or not (self._falls_alone(i, k) and self._falls_alone(j, k)):
-            return False
-        if g.since[i, k] == g.since[j, k] or (
-            m.closing_at(c.velocity_now(i, k), c.velocity_now(j, k)) > m.rounding()
+        if g.since[older, k] > g.since[younger, k]:
+            older, younger = younger, older
+        if (
+            g.since[older, k] == g.since[younger, k]
+            or g.pull[older, k] != g.pull[younger, k]
+            or m.slants
+            or not (self._falls_alone(older, k) and self._falls_alone(younger, k))
+            or m.closing_at(c.velocity_now(m.rows[0], k), c.velocity_now(m.rows[1], k))
+            > m.rounding()
         ):
             return False
-        if g.since[i, k] > g.since[j, k]:
-            i, j = j, i
-        velocity: cython.double = g.split(i, k, c.velocity_of(i, k), g.since[j, k], GOES_ON)
-        c.turn_alone(i, k, velocity)
-        g.note_split(i, k, velocity)
+        velocity: cython.double = c.velocity_of(older, k)
+        velocity = g.split(older, k, velocity, g.since[younger, k], GOES_ON)
+        c.turn_alone(older, k, velocity)
+        g.note_split(older, k, velocity)
         return True
 
     def _falls_alone(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether no contact changes how a body falls on an axis."""
+        """Return whether a body falls on an axis without damping, and no contact has a part in it."""
         g: Gravity = self.gravity
 
         return (
             g.pulls(i, k)
             and g.held[i, k] == 0
-            and g.pull[i, k] == g.own[i, k]
+            and g.pull[i, k] == g.own_pull(i, k)
             and not self.clusters.is_merged(i, k)
         )
 

@@ -728,6 +728,31 @@ def test_bodies_of_different_gravity_scale_that_press_fall_as_one(world, impleme
     assert len(space.contacts()) == 1
 
 
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("up", [1, -1])
+def test_boxes_that_fall_together_meet_once_if_one_of_them_is_hit(up, side, world, implementation):
+    #  +---+    +---+
+    #  |hit| -> |top|
+    #  +---+  +-+-+-+-+
+    #         | a | b |    a and b fall a bit faster
+    #         +---+---+
+    top = mover((0, 16 * up), (8, 8), (0, 0), ec.Stop())
+    below = [
+        mover((9 * side, 0), (8, 8), (0, -0.1 * up), ec.Slide()),
+        mover((-9 * side, 0), (8, 8), (0, -0.2 * up), ec.Slide()),
+    ]
+    mover((-16.25 * side, 20 * up), (8, 8), (60 * side, 0), ec.Slide())
+    space = ec.install(gravity=(0, -G * up))
+
+    esper.process(DT)
+
+    pairs = [{hit.first, hit.second} for hit in space.collisions]
+    assert [pairs.count({top, body}) for body in below] == [1, 1]
+    assert [velocity(body).y for body in (top, *below)] == pytest.approx(
+        [-15 * up, -15.1 * up, -15.2 * up], rel=1e-12
+    )
+
+
 @pytest.mark.parametrize("up", [1, -1])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_what_lands_on_a_stack_stops_as_on_its_floor(up, axis, world, implementation):

@@ -112,9 +112,7 @@ def test_rounding_parts_no_faces_that_go_together_in_a_long_row(implementation):
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("gravity", [None, (0, -100)])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_no_box_of_a_crowd_that_grows_is_crushed_and_hardly_one_held(
-    implementation, volume, gravity, dim
-):
+def test_no_box_of_a_crowd_that_grows_is_held_or_crushed(implementation, volume, gravity, dim):
     # Their masses differ by up to 10^6, and nothing but the crowd itself is in their way.
     if dim == 3 and gravity:
         gravity = (*gravity, 0)
@@ -131,17 +129,13 @@ def test_no_box_of_a_crowd_that_grows_is_crushed_and_hardly_one_held(
         for place in spread(n, dim, 16, 1.5)
     ]
     space = ec.install(gravity=gravity, dim=dim)
-    held = 0
 
     for _ in range(160):
         walk_to((0,) * dim, bodies)
         esper.process(1 / 60)
 
-        held += space.stats.held
-        assert space.stats.crushed == 0
+        assert space.stats.held == space.stats.crushed == 0
         assert space.stats.sweeps <= 8 * space.stats.pairs
-    # Boxes that fall and press others on three axes may meet without an end in a step of hundreds.
-    assert held <= (n // 50 if dim == 3 and gravity else 0)
 
 
 @pytest.mark.parametrize("side", [1, -1])
