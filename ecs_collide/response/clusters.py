@@ -378,8 +378,6 @@ class Clusters(SharedMotion):
         self.bodies.turn_to(i, k, velocity, self.step.now)
         self._queue_to_examine(i, k)
 
-    @cython.cfunc
-    @cython.inline
     def _queue_to_examine(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """List a body that has turned along an axis, so that its contacts there may close."""
         if not self.axes_to_examine[i]:
@@ -557,8 +555,6 @@ class Clusters(SharedMotion):
         self._isolate(node)
         self.nodes[node].merged_before = 0
 
-    @cython.cfunc
-    @cython.inline
     def _isolate(self, node: cython.Py_ssize_t) -> cython.void:
         """Make a node a cluster of one body, with its velocity before the instant."""
         i: cython.Py_ssize_t = self.nodes[node].body
@@ -735,8 +731,6 @@ class Clusters(SharedMotion):
         self.nodes[root].momentum_low += error_of_product(mass, velocity, momentum)
         self._add_momentum(root, momentum)
 
-    @cython.cfunc
-    @cython.inline
     def _add_momentum(self, root: cython.Py_ssize_t, momentum: cython.double) -> cython.void:
         """Add to the momentum of a cluster, in twice the precision."""
         total: cython.double = self.nodes[root].momentum + momentum
@@ -744,8 +738,6 @@ class Clusters(SharedMotion):
         self.nodes[root].momentum_low += error_of_sum(self.nodes[root].momentum, momentum, total)
         self.nodes[root].momentum = total
 
-    @cython.cfunc
-    @cython.inline
     def _add_mass(self, root: cython.Py_ssize_t, mass: cython.double) -> cython.void:
         """Add to the mass of a cluster, in twice the precision."""
         total: cython.double = self.nodes[root].mass + mass
@@ -879,8 +871,6 @@ class Clusters(SharedMotion):
         self.nodes[root].mass = self.nodes[root].mass_low = 0.0
         self.nodes[root].momentum = self.nodes[root].momentum_low = 0.0
 
-    @cython.cfunc
-    @cython.inline
     def _weigh_with(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add the mass and momentum of the second of two clusters to the first, by their ranks."""
         if self.nodes[one].rank > self.nodes[other].rank:
@@ -944,8 +934,6 @@ class Clusters(SharedMotion):
         self.nodes[root].velocity = velocity
         self._queue_to_write(root)
 
-    @cython.cfunc
-    @cython.inline
     def _queue_to_write(self, root: cython.Py_ssize_t) -> cython.void:
         """List a cluster whose velocity must be written to its members."""
         if not self.nodes[root].is_unwritten:

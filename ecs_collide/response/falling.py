@@ -119,7 +119,6 @@ class Falling:
         if (
             g.since[older, k] == g.since[younger, k]
             or g.pull[older, k] != g.pull[younger, k]
-            or m.slants
             or not (self._falls_alone(older, k) and self._falls_alone(younger, k))
             or m.closing_at(c.velocity_now(m.rows[0], k), c.velocity_now(m.rows[1], k))
             > m.rounding()

@@ -120,8 +120,6 @@ class Solver:
         ):
             self._outweigh(i, j, k)
 
-    @cython.cfunc
-    @cython.inline
     def _may_turn(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether an impact with body j may change body i, but for their dominance."""
         b: Bodies = self.bodies

@@ -535,11 +535,7 @@ class ImpactLoop:
                 place(b, i, j, k, sign, self.step.now, self.pairs.offset_of(p, k))
         if b.any_drift and self._end_drifts(p):
             met = self.narrowphase.meets(p)
-        if self.gravity.is_on and self._fall_together(p):
-            met = False
-        elif self.gravity.is_on and self._split_paths(p):
-            met = met and (self.narrowphase.meets(p) or self._closing_speed(p) > 0.0)
-        return met
+        return self._meet_as_they_fall(p, met) if self.gravity.is_on else met
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
@@ -561,10 +557,14 @@ class ImpactLoop:
                 any_ended |= self.clusters.end_drift(j, k)
         return any_ended
 
-    def _fall_together(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a pair no longer meet once their chords began together."""
+    def _meet_as_they_fall(self, p: cython.Py_ssize_t, met: cython.bint) -> cython.bint:
+        """Begin the chords of a pair anew, after it has `met`; return whether it still meets."""
         self.solver.impact.take(p)
-        return self.falling.align() and not self.narrowphase.meets(p)
+        if self.falling.align() and not self.narrowphase.meets(p):
+            return False
+        if self._split_paths(p):
+            met = met and (self.narrowphase.meets(p) or self._closing_speed(p) > 0.0)
+        return met
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
         """Take the impact of a pair; return whether a path of a falling body bends at this instant."""
