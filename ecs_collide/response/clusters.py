@@ -26,6 +26,9 @@ Bodies of a higher dominance outweigh all bodies of lower ones.  The *rank* of a
 highest dominance among its members.  Only members of that dominance count in its mass and momentum;
 the others move with them, as with a static or kinematic body.
 
+Members may have different *kicks* (`motion/gravity.py`).  They share the mean once no normal part is
+due any more, before contacts act along surfaces: until then a wall may come to hold them.
+
 The faces of growing boxes may move at one velocity while their centres do not.  The velocity of a
 member is the velocity of the root plus the *shift* of the member, so a merge keeps the relative
 velocity of two faces.  The momentum at a root is the sum of mass * (velocity - shift).  All shifts
@@ -79,6 +82,7 @@ class Node:
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
+    is_uneven: cython.schar
     rim_of: cython.longlong
     rank: cython.longlong
     momentum: cython.double
@@ -126,6 +130,8 @@ class Clusters(SharedMotion):
     unwritten: cython.int[::1]
     live: cython.int[::1]
     free: cython.int[::1]
+    # whether the mean of the kicks counts in clusters that have not shared different ones yet
+    counts_mean: cython.bint
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
     def __init__(self, step: Step):
@@ -178,6 +184,7 @@ class Clusters(SharedMotion):
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_unwritten = self.n_to_examine = 0
         self.n_merges = 0
+        self.counts_mean = False
         self.instant += 1
         self.first_instant = self.instant
 
@@ -292,6 +299,7 @@ class Clusters(SharedMotion):
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
 
+        self.nodes[root].is_uneven = 0
         if (
             not self.gravity.is_on
             or self.nodes[root].size <= 1
@@ -320,6 +328,18 @@ class Clusters(SharedMotion):
                 mass += self.weight_in(root, i)
             node = self.nodes[node].next
         return total / mass
+
+    def count_mean_kicks(self) -> cython.void:
+        """Let the mean of the kicks of each cluster count for its members, until `share_kicks`."""
+        self.counts_mean = True
+
+    def share_kicks(self) -> cython.void:
+        """Share the kicks of the clusters that have merged, once `count_mean_kicks` was called."""
+        for n in range(self.n_live):
+            root: cython.Py_ssize_t = self.root(self.live[n])
+            if self.nodes[root].is_uneven:
+                self._share_kick(root)
+        self.counts_mean = False
 
     def are_parted_by_kicks(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether gravity moves members of a cluster apart, or away from its anchor."""
@@ -573,7 +593,7 @@ class Clusters(SharedMotion):
         self.nodes[node].rim_of = self.instant
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
-        self.nodes[node].resizes = self.nodes[node].is_broken = 0
+        self.nodes[node].resizes = self.nodes[node].is_broken = self.nodes[node].is_uneven = 0
         self._weigh_nothing(node, self.bodies.controls.rank_of(i))
         self._add_mass(node, mass)
         self.push(node, mass, velocity)
@@ -670,12 +690,27 @@ class Clusters(SharedMotion):
 
     @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the kick of a body, 0 if it is anchored; see `Gravity`."""
+        """Return the kick of a body, 0 if it is anchored; see `Gravity` and `count_mean_kicks`."""
+        root: cython.Py_ssize_t = self._uneven_root(i, k)
+
+        if root:
+            return self._mean_kick(root, True)
         return 0.0 if self.is_anchored(i, k) else self.gravity.kick_of(i, k)
 
     def fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the part of `kick_of` that is not damping."""
+        root: cython.Py_ssize_t = self._uneven_root(i, k)
+
+        if root:
+            return self._mean_kick(root, False)
         return 0.0 if self.is_anchored(i, k) else self.gravity.part_of_kick(i, k, False)
+
+    def _uneven_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the root of the cluster of a body if its members are to share their kicks, else 0."""
+        if not self.counts_mean:
+            return 0
+        root: cython.Py_ssize_t = self.root(self.node_of[i, k])
+        return root if self.nodes[root].is_uneven and self.nodes[root].anchor < 0 else 0
 
     @cython.inline
     def velocity_after(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -841,11 +876,18 @@ class Clusters(SharedMotion):
         self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
         self.nodes[one].resizes |= self.nodes[other].resizes
         self.nodes[one].is_broken |= self.nodes[other].is_broken
+        self.nodes[one].is_uneven |= self.nodes[other].is_uneven
+        if self._kick_at(one) != self._kick_at(other):
+            self.nodes[one].is_uneven = 1
         self._weigh_with(one, other)
         self.nodes[self.nodes[one].last].next = other
         self.nodes[one].last = self.nodes[other].last
         if self.nodes[other].rim:
             self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
+
+    def _kick_at(self, node: cython.Py_ssize_t) -> cython.double:
+        """Return the kick of the body of a node by itself."""
+        return self.gravity.kick_of(self.nodes[node].body, self.nodes[node].axis)
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add to the shifts of all members of a cluster, which then resizes."""

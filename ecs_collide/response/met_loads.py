@@ -83,6 +83,12 @@ class MetLoads:
                     at = self._add(n)
                 self.pressed[at].is_borne = False
 
+    def note_beside(self) -> cython.void:
+        """Note bodies that nothing holds, of an impact that another has resolved, so they bear nothing."""
+        for n in range(2):
+            if self.impact.may_turn[n] and not self._place(n) and not self.impact.is_borne(n):
+                self._add(n)
+
     def note_borne(self, n: cython.int) -> cython.void:
         """Note that body n of the impact bears the other one on a wall."""
         at: cython.Py_ssize_t = self._place(n)
@@ -110,7 +116,8 @@ class MetLoads:
         self.pressed[at].row = m.rows[n]
         self.pressed[at].axis = m.axis
         self.pressed[at].momentum = 0.0
-        self.pressed[at].before = m.before[n][m.axis]
+        self.pressed[at].is_borne = False
+        self.pressed[at].before = self.clusters.velocity_after(m.rows[n], m.axis)
         self.pressed[at].kick = self.clusters.fall_of(m.rows[n], m.axis)
         return at
 
@@ -143,10 +150,9 @@ class MetLoads:
 
         g.find_rest_of_damping(i, self.step.now)
         change *= g.decay
-        # What gravity would add to the end of the step, if the instant has ended that, for the first
-        # time in the step.
-        if self.clusters.kick_of(i, k) == 0.0 and not g.is_weighed(i, k):
-            change -= 2.0 * self.pressed[at].kick * g.mean
+        # What the change of its kick adds by the end of the step, unless that has pressed already.
+        if not g.is_weighed(i, k):
+            change += 2.0 * (self.clusters.fall_of(i, k) - self.pressed[at].kick) * g.mean
         return self.bodies.mass[i] * change
 
     def find(self) -> cython.void:

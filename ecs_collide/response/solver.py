@@ -363,9 +363,9 @@ class Solver:
         v2: cython.double = c.leaving_velocity(other)
         # A body that has left a lasting cluster counts with its share of the momentum.
         if first_leaves:
-            v1 = m.before[0][k]
+            v1 = m.before[0][k] + m.kick[0]
         if second_leaves:
-            v2 = m.before[1][k]
+            v2 = m.before[1][k] + m.kick[1]
         if one == other:
             v1 = v2 = v2 if second_leaves else v1
         if anchor >= 0:

@@ -507,6 +507,8 @@ class ImpactLoop:
             is_whole = not m.changes_held()
             if is_whole and self.bodies.controls.any_turn:
                 self.tangential.join_groups()
+            if self.bodies.rare.any_friction:
+                self.solver.loads.note_beside()
         if self.along.wait(p, is_whole, self.contacts.leans(p)) >= TURNS:
             self.falling.split(True)
         self._turn_if_last()

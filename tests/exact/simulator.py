@@ -702,10 +702,15 @@ class Simulator:
         self.n_instants += 1
         self.riders.note_partings()
 
-    def _share_kicks(self) -> None:
-        """Give the members of a group the mean of their kicks by mass; a wall takes them."""
+    def _share_kicks(self, *, ends: bool = True) -> None:
+        """Give the members of a group the mean of their kicks by mass.
+
+        A wall takes them when the instant `ends`.
+        """
         for k, clusters in enumerate(self.clusters):
             for cluster in {id(cluster): cluster for cluster in clusters.values()}.values():
+                if cluster.anchor is not None and not ends:
+                    continue
                 kicks = {n: self.kicks.of[n][k] for n in cluster.members}
                 rank = self.rank_of(cluster)
                 masses = {n: self.bodies[n].mass for n in kicks if self.bodies[n].level == rank}
@@ -1595,7 +1600,8 @@ class Simulator:
             wanted = self.velocity[solid][k] + (apart if member == i else -apart)
             velocity = wanted - cluster.shift_of(member)
             cluster.anchor, cluster.resizes = solid, True
-            self.impulse += self.mass_of(cluster) * abs(velocity - self.velocity_of(cluster, k))
+            change = abs(velocity - self.velocity_of(cluster, k)) + self._most_kick(cluster)
+            self.impulse += self.mass_of(cluster) * change
             self._set_group(cluster, k, velocity)
             return True
         one, other = self._cluster_of(i, k), self._cluster_of(j, k)
@@ -1883,6 +1889,7 @@ class Simulator:
         """Turn the bodies of the contacts of this instant; return whether there were any."""
         if not self.turning:
             return False
+        self._share_kicks(ends=False)
         for c in self.turning:
             self.riders.note_surfaces(tuple(c.rows), c.axis, c.sign)
         self.turning = [c for c in self.turning if not self._part_without_bounce(c)]
@@ -2094,6 +2101,8 @@ class Simulator:
         self.yielding = self.weigh(pair, impact.axis)
         if not impact.overlaps and self.yielding.isdisjoint(self.saved):
             self.met.append(set(self.yielding))
+            for n in self.joining:  # what the impact has not changed bears nothing
+                self.unpressed.setdefault((n, impact.axis), self.velocity_after(n, impact.axis))
             turns = any(self.bodies[n].response in ("stop", "push") for n in self.yielding)
             leans = self._leans(pair) and len(self.yielding) == 2
             if not leans:
@@ -2156,6 +2165,7 @@ class Simulator:
         contacts = self.rubbing[self.n_rubbed :]
         if not any(c.friction or c.may_carry for c in contacts):
             return False
+        self._share_kicks(ends=False)
         for c in contacts:
             self.riders.catch_up(tuple(c.rows), c.axis)
         self._keep_press()

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
+from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, steps, velocity
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -155,6 +155,32 @@ def test_a_belt_below_a_ball_drives_it_against_the_belt(friction, driven):
     esper.process(1.0)
 
     assert velocity(ball) == (driven, 20)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("acceleration", [800.0, 1900.0, 4000.0])
+@pytest.mark.parametrize("driver", [0, 1])
+def test_a_crate_that_is_driven_pushes_others_over_rough_ground(
+    driver, acceleration, rate, side, dim
+):
+    masses = 2.0, 1.0, 3.0
+    more = [0.0] * (dim - 2)
+    ec.install(gravity=(0.0, -900.0, *more), dim=dim)
+    box((0.0, -10.0, *more), (5000.0, 10.0, *([50.0] * (dim - 2))), ec.Friction(0.7))
+    velocities = []
+    for n, mass in enumerate(masses):
+        drive = [ec.Acceleration(side * acceleration, 0.0, *more)] if n == driver else []
+        velocities.append(ec.Velocity(0.0, 0.0, *more))
+        components = velocities[-1], ec.Slide(), ec.Mass(mass), ec.Friction(0.7), *drive
+        box((side * 16.0 * n, 8.0, *more), (8.0,) * dim, *components)
+
+    steps(rate, 1.0 / rate)
+
+    after = max(0.0, masses[driver] * acceleration / sum(masses[driver:]) - 0.7 * 900.0)
+    for n, v in enumerate(velocities):
+        assert side * v.x == pytest.approx(after if n >= driver else 0.0, rel=1e-9, abs=1e-9)
 
 
 def test_only_the_carrying_face_of_a_belt_moves():
