@@ -255,6 +255,7 @@ class ImpactLoop:
         self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
         self.event = self._log(p, OutcomeCode.RESOLVED)
         if not met:
+            self.event_buffer.impulse[self.event] = self._join_late(p)
             return False
         self.n_resolutions += 1
         self.holding.count_visits(i, 1)
@@ -463,10 +464,9 @@ class ImpactLoop:
             if not self.pairs.at[p].tier and not self.queue.holds(p):
                 n: cython.Py_ssize_t = self._log(p, OutcomeCode.STOPPED_ALREADY)
                 self.event_buffer.impulse[n] = self.bounces.take_impulse(p)
-                self.solver.impact.take(p)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                    self.event_buffer.impulse[n] += self._join_late()
+                self.event_buffer.impulse[n] += self._join_late(p)
                 if self.along.is_used():
                     self._rub_beside(p)
             return False
@@ -475,15 +475,16 @@ class ImpactLoop:
             return False
         return True
 
-    def _join_late(self) -> cython.double:
-        """Merge the pair, whose paths no longer close, if its bodies would leave the step closing.
+    def _join_late(self, p: cython.Py_ssize_t) -> cython.double:
+        """Merge a pair whose paths no longer close if its bodies would leave the step closing.
 
         Another impact of the instant has turned one of the two to the path of a lasting cluster.
         Returns the impulse.
         """
         m: ImpactState = self.solver.impact
 
-        if not self.solver.leaves_closing():
+        m.take(p)
+        if self.pairs.impact[p].kind != IMPACT or not self.solver.leaves_closing():
             return 0.0
         self.solver.weigh()
         if m.changes_held():

@@ -1184,7 +1184,7 @@ class Simulator:
     def resolve(self, pair: tuple[int, int], impact: Impact) -> str:
         """Resolve an impact; return what is to be reported."""
         if any([self._meets_by_drift(pair, impact), self._meets_by_chord(pair, impact)]):
-            self.impulse = Fraction(0)
+            self.join_late(pair, impact)
             return RESOLVED
         together = self._bounces_with(pair, impact) if self._bounces(pair, impact) else []
         self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
