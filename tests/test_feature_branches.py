@@ -22,7 +22,7 @@ PACKAGES = ("motion", "broadphase", "narrowphase", "response", "sync", "step")
 # The questions of each feature, as they stand in a condition, and the branches that may ask them.
 FEATURES = {
     "slopes": (r"any_slope|is_slanted|slants\b|slopes\.find\b|follows_line|is_slope|is_line", 22),
-    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 17),
+    "gravity": (r"gravity\.is_on|acts_on|falls\b|\bkick\b|parting\b|\bpress\b", 18),
     "growth": (r"any_resize|\bm\.resizes|\.resizes\b|\.growth\b|GROWTH|resize_of", 19),
     "soft crowds": (r"any_separator|is_soft|\bSOFT\b|separating\.n", 8),
     "push-out": (r"any_pusher|translation_side|PUSH_OUT", 5),

@@ -301,16 +301,14 @@ class Gravity:
         self,
         i: cython.Py_ssize_t,
         k: cython.int,
-        velocity: cython.double,
+        now: cython.double,
         t: cython.double,
         damping: cython.int,
     ) -> cython.double:
-        """Start the chord of a body at time `t`; return its velocity, which was `velocity` before.
+        """Start the chord of a body with velocity `now` at time `t`; return the chord's.
 
         `damping` is GOES_ON, ENDS or ACTS.  That of a held body ends in any case.
         """
-        now: cython.double = self.velocity_at(i, k, velocity, t)
-
         if damping == ACTS:
             self.find_rest_of_damping(i, t)
             now *= self.decay

@@ -114,7 +114,6 @@ class AlongSurfaces:
             if self.met.contacts[c].turns and self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.note_surfaces()
-        self.clusters.count_mean_kicks()
         self.loads.keep_momenta()
         self.clusters.share_kicks()
         self.tangential.apply()
@@ -127,7 +126,6 @@ class AlongSurfaces:
             if self.met.contacts[c].rides:
                 self.met.take(c)
                 self.carriers.catch_up()
-        self.clusters.count_mean_kicks()
         self.loads.keep_momenta()
         self.clusters.share_kicks()
         if self.bodies.rare.any_friction:

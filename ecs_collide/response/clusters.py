@@ -26,8 +26,9 @@ Bodies of a higher dominance outweigh all bodies of lower ones.  The *rank* of a
 highest dominance among its members.  Only members of that dominance count in its mass and momentum;
 the others move with them, as with a static or kinematic body.
 
-Members may have different *kicks* (`motion/gravity.py`).  They share the mean once no normal part is
-due any more, before contacts act along surfaces: until then a wall may come to hold them.
+Members may have different *kicks* (`motion/gravity.py`).  From the merge on their mean counts for all,
+so that a row at rest has no speed at which something could bounce off.  Each keeps its own until no
+normal part is due any more, in case it leaves: then those that stay have the mean of theirs alone.
 
 The faces of growing boxes may move at one velocity while their centres do not.  The velocity of a
 member is the velocity of the root plus the *shift* of the member, so a merge keeps the relative
@@ -92,6 +93,12 @@ class Node:
     velocity: cython.double
     shift: cython.double
     before: cython.double
+    # means over the members, by mass: of the kicks, of what gravity adds to these, and of how much
+    # the velocity at this instant exceeds the path's; valid in the instant `kicks_of`
+    kick: cython.double
+    fall: cython.double
+    bend: cython.double
+    kicks_of: cython.longlong
 
 
 @cython.final
@@ -130,8 +137,7 @@ class Clusters(SharedMotion):
     unwritten: cython.int[::1]
     live: cython.int[::1]
     free: cython.int[::1]
-    # whether the mean of the kicks counts in clusters that have not shared different ones yet
-    counts_mean: cython.bint
+    any_uneven: cython.bint  # whether members of a cluster have kicks that they must share yet
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
     def __init__(self, step: Step):
@@ -184,7 +190,7 @@ class Clusters(SharedMotion):
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_unwritten = self.n_to_examine = 0
         self.n_merges = 0
-        self.counts_mean = False
+        self.any_uneven = False
         self.instant += 1
         self.first_instant = self.instant
 
@@ -216,6 +222,7 @@ class Clusters(SharedMotion):
             if root != last:
                 self._share_kick(root)
                 last = root
+        self.any_uneven = False
 
     def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
@@ -252,8 +259,9 @@ class Clusters(SharedMotion):
             if self.node_of[i, k] == node and not self.gravity.is_split(
                 i, k, self.step.now, GOES_ON
             ):
+                now: cython.double = self.gravity.velocity_at(i, k, shared, self.step.now)
                 change: cython.double = -shared + self.gravity.split(
-                    i, k, shared, self.step.now, GOES_ON
+                    i, k, now, self.step.now, GOES_ON
                 )
                 self.push(root, self.weight_in(root, i), change)
             node = self.nodes[node].next
@@ -266,6 +274,7 @@ class Clusters(SharedMotion):
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
 
+        self.nodes[root].kicks_of = 0
         self.push(root, self.nodes[root].mass, change)
         self._set_velocity(root, self.nodes[root].velocity + change)
         while node and kick != 0.0:
@@ -307,44 +316,65 @@ class Clusters(SharedMotion):
             or not self._kicks_differ(root, True)
         ):
             return
-        kick: cython.double = self._mean_kick(root, True)
+        self._find_kicks(root)
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
-                self.gravity.pull_with(i, k, kick, self.step.now)
+                self.gravity.pull_with(i, k, self.nodes[root].kick, self.step.now)
             node = self.nodes[node].next
+        self.nodes[root].kicks_of = 0
 
-    def _mean_kick(self, root: cython.Py_ssize_t, damps: cython.bint) -> cython.double:
-        """Return the mean of the kicks of a cluster, weighted by mass."""
+    def _find_kicks(self, root: cython.Py_ssize_t) -> cython.void:
+        """Find the means over the kicks of a cluster in this instant.  O(members) the first time."""
+        g: Gravity = self.gravity
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        total: cython.double = 0.0
         mass: cython.double = 0.0
 
+        if self.nodes[root].kicks_of == self.instant:
+            return
+        self.nodes[root].kick = self.nodes[root].fall = self.nodes[root].bend = 0.0
+        self.nodes[root].kicks_of = self.instant
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
-                total += self.weight_in(root, i) * self.gravity.part_of_kick(i, k, damps)
-                mass += self.weight_in(root, i)
+                weight: cython.double = self.weight_in(root, i)
+                mass += weight
+                kick: cython.double = g.kick_of(i, k)
+                fall: cython.double = g.part_of_kick(i, k, False)
+                bend: cython.double = g.velocity_at(i, k, 0.0, self.step.now)
+                self._mix_kicks(root, weight, mass, kick, fall, bend)
             node = self.nodes[node].next
-        return total / mass
 
-    def count_mean_kicks(self) -> cython.void:
-        """Let the mean of the kicks of each cluster count for its members, until `share_kicks`."""
-        self.counts_mean = True
+    def _mix_kicks(
+        self,
+        root: cython.Py_ssize_t,
+        weight: cython.double,
+        mass: cython.double,
+        kick: cython.double,
+        fall: cython.double,
+        bend: cython.double,
+    ) -> cython.void:
+        """Add to the means of a cluster what joins it, `weight` of the `mass`; equal ones stay exact."""
+        part: cython.double = weight / mass if mass > 0.0 else 1.0
+
+        self.nodes[root].kick += part * (kick - self.nodes[root].kick)
+        self.nodes[root].fall += part * (fall - self.nodes[root].fall)
+        self.nodes[root].bend += part * (bend - self.nodes[root].bend)
 
     def share_kicks(self) -> cython.void:
-        """Share the kicks of the clusters that have merged, once `count_mean_kicks` was called."""
-        for n in range(self.n_live):
+        """Share the kicks of the clusters that have merged in this instant."""
+        for n in range(self.n_live if self.any_uneven else 0):
             root: cython.Py_ssize_t = self.root(self.live[n])
             if self.nodes[root].is_uneven:
                 self._share_kick(root)
-        self.counts_mean = False
+        self.any_uneven = False
 
     def are_parted_by_kicks(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether gravity moves members of a cluster apart, or away from its anchor."""
+        self._find_kicks(root)
         return self._kicks_differ(root, False) or (
-            self.nodes[root].anchor >= 0 and self._mean_kick(root, False) != 0.0
+            self.nodes[root].anchor >= 0 and self.nodes[root].fall != 0.0
         )
 
     def let_go(self, root: cython.Py_ssize_t) -> cython.void:
@@ -357,7 +387,8 @@ class Clusters(SharedMotion):
         velocity: cython.double = self.nodes[root].velocity
 
         if self.nodes[root].anchor < 0:
-            velocity -= self._mean_kick(root, True)
+            self._find_kicks(root)
+            velocity -= self.nodes[root].kick
         while node:
             kick: cython.double = self.gravity.part_of_kick(
                 self.nodes[node].body, k, self.nodes[root].anchor < 0
@@ -424,6 +455,10 @@ class Clusters(SharedMotion):
             if self.is_anchored(i, k):
                 velocity += self.gravity.kick_of(i, k)
             else:
+                root: cython.Py_ssize_t = self._uneven_root(i, k)
+                if root:
+                    own: cython.double = self.gravity.velocity_at(i, k, 0.0, self.step.now)
+                    velocity += self.nodes[root].bend - own
                 velocity += self.gravity.release(i, k, self.step.now)
         self.turn_alone(i, k, velocity)
 
@@ -593,6 +628,7 @@ class Clusters(SharedMotion):
         self.nodes[node].rim_of = self.instant
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
+        self.nodes[node].kicks_of = 0
         self.nodes[node].resizes = self.nodes[node].is_broken = self.nodes[node].is_uneven = 0
         self._weigh_nothing(node, self.bodies.controls.rank_of(i))
         self._add_mass(node, mass)
@@ -690,11 +726,11 @@ class Clusters(SharedMotion):
 
     @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the kick of a body, 0 if it is anchored; see `Gravity` and `count_mean_kicks`."""
+        """Return the kick of a body, the mean of its cluster, or 0 if it is anchored; see `Gravity`."""
         root: cython.Py_ssize_t = self._uneven_root(i, k)
 
         if root:
-            return self._mean_kick(root, True)
+            return self.nodes[root].kick
         return 0.0 if self.is_anchored(i, k) else self.gravity.kick_of(i, k)
 
     def fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -702,15 +738,21 @@ class Clusters(SharedMotion):
         root: cython.Py_ssize_t = self._uneven_root(i, k)
 
         if root:
-            return self._mean_kick(root, False)
+            return self.nodes[root].fall
         return 0.0 if self.is_anchored(i, k) else self.gravity.part_of_kick(i, k, False)
 
     def _uneven_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the root of the cluster of a body if its members are to share their kicks, else 0."""
-        if not self.counts_mean:
+        """Return the root of the cluster of a body if its members are to share their kicks, else 0.
+
+        Its means are found then.
+        """
+        if not self.any_uneven:
             return 0
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
-        return root if self.nodes[root].is_uneven and self.nodes[root].anchor < 0 else 0
+        if not self.nodes[root].is_uneven or self.nodes[root].anchor >= 0:
+            return 0
+        self._find_kicks(root)
+        return root
 
     @cython.inline
     def velocity_after(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -733,8 +775,11 @@ class Clusters(SharedMotion):
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.double:
         """Return the velocity at this instant of a body whose path has `velocity`, which may fall."""
-        now: cython.double = self.gravity.velocity_at(i, k, velocity, self.step.now)
+        root: cython.Py_ssize_t = self._uneven_root(i, k)
 
+        if root:
+            return velocity + self.nodes[root].bend
+        now: cython.double = self.gravity.velocity_at(i, k, velocity, self.step.now)
         return velocity if now == velocity or self.is_anchored(i, k) else now
 
     @cython.inline
@@ -750,8 +795,10 @@ class Clusters(SharedMotion):
         if self.gravity.is_split(i, k, self.step.now, damping) or self.lasting_root(i, k):
             return False
         before: cython.double = self.velocity_of(i, k)
-        velocity: cython.double = self.gravity.split(i, k, before, self.step.now, damping)
+        now: cython.double = self.at_instant(i, k, before)
+        velocity: cython.double = self.gravity.split(i, k, now, self.step.now, damping)
         if velocity == before:
+            self.nodes[self.root(self.node_of[i, k])].kicks_of = 0
             return False
         self.turn_alone(i, k, velocity)
         self.gravity.note_split(i, k, velocity)
@@ -784,8 +831,11 @@ class Clusters(SharedMotion):
         """Remove a body and its share of the momentum from its cluster."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
         velocity: cython.double = self.leaving_velocity(root)
+        is_uneven: cython.bint = self._uneven_root(i, k) != 0
+        bend: cython.double = self.nodes[root].bend
 
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
+        self.nodes[root].kicks_of = 0
         self.nodes[root].size -= 1
         self.nodes[root].is_broken = 1
         if self.nodes[root].rank != self.bodies.controls.rank_of(i):
@@ -797,6 +847,9 @@ class Clusters(SharedMotion):
         self.nodes[root].momentum = 0.0
         self.nodes[root].momentum_low = self.nodes[root].mass_low * velocity
         self.push(root, self.nodes[root].mass, velocity)
+        if is_uneven and self.nodes[root].size:  # those that stay share their own kicks alone
+            self._find_kicks(root)
+            self.turn_all(root, bend - self.nodes[root].bend, 0.0)
 
     def dissolve(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """End the cluster of a body if it cannot part; return whether it has.  O(members).
@@ -877,17 +930,22 @@ class Clusters(SharedMotion):
         self.nodes[one].resizes |= self.nodes[other].resizes
         self.nodes[one].is_broken |= self.nodes[other].is_broken
         self.nodes[one].is_uneven |= self.nodes[other].is_uneven
-        if self._kick_at(one) != self._kick_at(other):
-            self.nodes[one].is_uneven = 1
+        if self.gravity.is_on:
+            self._compare_kicks(one, other)
         self._weigh_with(one, other)
         self.nodes[self.nodes[one].last].next = other
         self.nodes[one].last = self.nodes[other].last
         if self.nodes[other].rim:
             self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
 
-    def _kick_at(self, node: cython.Py_ssize_t) -> cython.double:
-        """Return the kick of the body of a node by itself."""
-        return self.gravity.kick_of(self.nodes[node].body, self.nodes[node].axis)
+    def _compare_kicks(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Note whether the kicks of a cluster and of one that is about to join it differ."""
+        if self.nodes[one].anchor >= 0 or self.nodes[other].anchor >= 0:
+            return
+        self._find_kicks(one)
+        self._find_kicks(other)
+        self.nodes[one].is_uneven |= self.nodes[one].kick != self.nodes[other].kick
+        self.any_uneven |= self.nodes[one].is_uneven
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add to the shifts of all members of a cluster, which then resizes."""
@@ -925,6 +983,14 @@ class Clusters(SharedMotion):
         self._add_mass(one, self.nodes[other].mass)
         self.nodes[one].momentum_low += self.nodes[other].momentum_low
         self._add_momentum(one, self.nodes[other].momentum)
+        self._mix_kicks(
+            one,
+            self.nodes[other].mass,
+            self.nodes[one].mass,
+            self.nodes[other].kick,
+            self.nodes[other].fall,
+            self.nodes[other].bend,
+        )
 
     def _leading_velocity(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the path of two clusters that merge and last.

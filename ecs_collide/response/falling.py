@@ -125,7 +125,8 @@ class Falling:
         ):
             return False
         velocity: cython.double = c.velocity_of(older, k)
-        velocity = g.split(older, k, velocity, g.since[younger, k], GOES_ON)
+        t: cython.double = g.since[younger, k]
+        velocity = g.split(older, k, g.velocity_at(older, k, velocity, t), t, GOES_ON)
         c.turn_alone(older, k, velocity)
         g.note_split(older, k, velocity)
         return True

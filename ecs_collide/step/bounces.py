@@ -225,6 +225,7 @@ class MetBounces:
         c: Clusters = self.clusters
         k: cython.int = self.axis
         first_link: cython.Py_ssize_t = self.solver.graph.n_links + 1
+        any_uneven: cython.bint = c.any_uneven
 
         for n in range(self.n_rows):
             i: cython.Py_ssize_t = self.rows[n]
@@ -232,6 +233,7 @@ class MetBounces:
         for n in range(self.n):
             self._join(self.met[n])
         self.solver.projection.settle_from(first_link, 2)
+        c.any_uneven = False  # the velocities of these clusters contain no kicks
         self.balance.clear()
         for n in range(self.n_rows):
             i = self.rows[n]
@@ -242,6 +244,7 @@ class MetBounces:
                 after += self.restitution * (after - before)
                 c.turn_freely(i, k, after + c.kick_of(i, k))
             self.number_of[i] = self.balance.add_body(self.bodies.mass[i] * (after - before))
+        c.any_uneven = any_uneven
         self._find_impulses()
 
     def _join(self, p: cython.Py_ssize_t) -> cython.void:

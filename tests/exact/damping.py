@@ -73,8 +73,36 @@ class Kicks:
 
     def now(self, i: int, k: int) -> Fraction:
         """Return the velocity of a body at this instant, before it is split."""
-        later = self.pull[i][k] * (1 - self.step.now)
-        return self.step.velocity[i][k] + self.of[i][k] - later
+        return self.step.velocity[i][k] + self.bend(self._sharing(i, k), k)
+
+    def shared(self, i: int, k: int) -> Fraction:
+        """Return the kick of a body, the mean if it is in a group."""
+        return self._mean(self._sharing(i, k), {n: row[k] for n, row in self.of.items()})
+
+    def bend(self, members: set[int], k: int) -> Fraction:
+        """Return by how much the velocities of bodies now differ from those of their paths."""
+        left = 1 - self.step.now
+        return self._mean(members, {n: self.of[n][k] - self.pull[n][k] * left for n in members})
+
+    def differ(self, members: set[int], k: int) -> bool:
+        """Return whether bodies have different kicks."""
+        return len({self.of[n][k] for n in members}) > 1
+
+    def _sharing(self, i: int, k: int) -> set[int]:
+        """Return who is to share the kick of a body: its group, if that has no wall."""
+        cluster = self.step.clusters[k].get(i)
+        if cluster is None or cluster.anchor is not None or not self.differ(cluster.members, k):
+            return {i}
+        return cluster.members
+
+    def _mean(self, members: set[int], values: dict[int, Fraction]) -> Fraction:
+        """Return the mean by mass over the bodies of the highest dominance."""
+        bodies = self.step.bodies
+        if len(members) == 1:  # a wall has no mass
+            return values[min(members)]
+        rank = max(bodies[n].level for n in members)
+        masses = {n: bodies[n].mass for n in members if bodies[n].level == rank}
+        return sum(values[n] * mass for n, mass in masses.items()) / sum(masses.values())
 
     def split(self, i: int, k: int, *, ends: bool) -> bool:
         """Begin the path of a body anew at an impact; return whether its velocity changes."""
@@ -84,23 +112,32 @@ class Kicks:
         if not ends and step.now in (0, self.since.get((i, k))):
             return False
         now, before = self.now(i, k), step.velocity[i][k]
-        if ends:
-            self.own[i][k] = Fraction(0)
-        self.pull[i][k] = self.own[i][k]
-        self.of[i][k] = self.pull[i][k] * (1 - step.now) / 2
+        own = Fraction(0) if ends else self.own[i][k]
+        kick = own * (1 - step.now) / 2
+        if now + kick != before:
+            step.leave(i, k)  # the others share their kicks without this one
+        self.own[i][k] = self.pull[i][k] = own
+        self.of[i][k] = kick
         self.since[i, k] = step.now
         self.rubbed.discard((i, k))
-        step.change_alone(i, k, now + self.of[i][k])
+        step.change(i, k, now + kick)
         return step.velocity[i][k] != before
 
     def spend_before_rebound(self, pair: tuple[int, int], k: int) -> None:
-        """Let the damping of the rest of the step act on two bodies whose paths begin now."""
+        """Let the damping of the rest of the step act on two bodies whose paths begin now.
+
+        One without damping leaves those of its group whose kicks it would share.
+        """
         for i in pair:
+            now = self.now(i, k)
             begins = self.since.get((i, k), Fraction(0)) == self.step.now
-            if begins and self.own[i][k] and self.step.lasting_cluster(i, k) is None:
-                now = self.now(i, k)
+            if self.step.lasting_cluster(i, k) is not None:
+                continue
+            if begins and self.own[i][k]:
                 self.split(i, k, ends=True)
                 self.step.change_alone(i, k, now * self.decay(i))
+            elif len(self._sharing(i, k)) > 1:
+                self.step.change_alone(i, k, now + self.of[i][k])
 
     def share(self, i: int, k: int, kick: Fraction) -> None:
         """Give a body the kick of its group from now on."""

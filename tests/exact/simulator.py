@@ -987,11 +987,17 @@ class Simulator:
         if cluster is None:
             return
         velocity = None if cluster.momentum is None else cluster.momentum / self.mass_of(cluster)
+        change = Fraction(0)
+        if cluster.anchor is None and self.kicks.differ(cluster.members, k):
+            stay = cluster.members - {i}
+            change = self.kicks.bend(cluster.members, k) - self.kicks.bend(stay, k)
         cluster.members.discard(i)
         cluster.is_broken = True
         self._forget_links({i}, k)
-        if velocity is not None:  # the others keep theirs
-            cluster.momentum = velocity * self.mass_of(cluster)
+        if velocity is not None:  # the others keep theirs, but for the kicks, which they share
+            cluster.momentum = (velocity + change) * self.mass_of(cluster)
+        for n in cluster.members if change else ():
+            self.change(n, k, self.velocity[n][k] + change)
 
     def dissolve(self, cluster: Cluster, k: int) -> None:
         """End a group at this instant: its members go on as they would leave the step."""
@@ -1039,7 +1045,7 @@ class Simulator:
     def _kick_of(self, i: int, k: int) -> Fraction:
         cluster = self.clusters[k].get(i)
         is_held = cluster is not None and cluster.anchor is not None
-        return Fraction(0) if is_held else self.kicks.of[i][k]
+        return Fraction(0) if is_held else self.kicks.shared(i, k)
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body goes on with, or has at the end if its group lasts."""

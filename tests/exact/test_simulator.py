@@ -993,7 +993,7 @@ FAULTS = {
         "return max(v1, v2, key=abs)",
     ),
     "who leaves a cluster that lasts takes nothing along": (
-        "cluster.momentum = velocity * self.mass_of(cluster)",
+        "cluster.momentum = (velocity + change) * self.mass_of(cluster)",
         "pass",
     ),
     "a cluster that lasts gives its members no velocity": (

@@ -728,6 +728,36 @@ def test_bodies_of_different_gravity_scale_that_press_fall_as_one(world, impleme
     assert len(space.contacts()) == 1
 
 
+@pytest.mark.parametrize("damping", [0.0, 6.0])
+@pytest.mark.parametrize("driven", [0, 1, 2])
+@pytest.mark.parametrize("elastic", [0, 1, 2])
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nothing_bounces_off_a_row_at_rest_that_one_of_it_pushes(
+    axis, side, elastic, driven, damping, world, implementation
+):
+    def along(x):
+        return (side * x, 0.0) if axis == 0 else (0.0, side * x)
+
+    ec.install()
+    bodies = [
+        mover(along(20.0 * n), (10.0, 10.0), (0.0, 0.0),
+              ec.Deflect(1.0) if n == elastic else ec.Slide(), ec.Damping(damping),
+              ec.Acceleration(*along(300.0 if n == driven else 0.0)))
+        for n in range(3)
+    ]  # fmt: skip
+
+    steps(60)
+
+    driven_speed, *others = (velocity(body).xy[axis] * side for body in bodies[driven:])
+    n_moving = 3 - driven
+    speed = 300.0 / n_moving
+    if damping:
+        speed *= (1.0 - math.exp(-damping)) / damping
+    assert driven_speed == pytest.approx(speed, rel=1e-12)
+    assert others == [driven_speed] * (n_moving - 1)
+
+
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize("up", [1, -1])
 def test_boxes_that_fall_together_meet_once_if_one_of_them_is_hit(up, side, world, implementation):
