@@ -319,7 +319,7 @@ def test_any_sequence_of_calls_keeps_the_tree_whole(kernels, monkeypatch, volume
 
     Calls.kernels = kernels
     monkeypatch.setattr(backend, "kernels", kernels)
-    n = volume(10, 100, 3000, least=4)
+    n = volume(10, 40, 3000, least=4)
 
     run_state_machine_as_test(
         Calls, settings=settings(max_examples=n, stateful_step_count=40, deadline=None)

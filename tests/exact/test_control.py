@@ -127,7 +127,7 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
 @pytest.mark.slow_in_python
 def test_every_step_of_people_who_block_on_a_raft_is_the_exact_one(volume):
     tally = Tally()
-    for number in range(volume(24, 160, 1600, least=3)):
+    for number in range(volume(24, 64, 1600, least=3)):
         rng = random.Random(f"people {number}")
         with another_world(f"{esper.current_world} people {number}"):
             people = create_on_raft(rng)
@@ -164,7 +164,7 @@ def create_on_raft(rng):
 @pytest.mark.slow_in_python
 def test_every_step_of_bodies_that_leave_others_is_the_exact_one(volume):
     tally = Tally()
-    for number in range(volume(24, 160, 1600, least=3)):
+    for number in range(volume(24, 64, 1600, least=3)):
         rng = random.Random(f"ways out {number}")
         with another_world(f"{esper.current_world} ways out {number}"):
             draw = Draw(

@@ -41,7 +41,7 @@ def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implem
         if damping:
             esper.add_component(body, ec.Damping(damping))
         scenes.append((floor, ceiling, body, restitution, gravity + pull, damping, rises))
-    n_impacts, n_steps = 0, volume(60, 200, 400, least=30)
+    n_impacts, n_steps = 0, volume(60, 120, 400, least=30)
 
     for _ in range(n_steps):
         dt = rng.choice([1 / 144, 1 / 60, 1 / 30, 0.1])

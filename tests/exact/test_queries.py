@@ -29,7 +29,7 @@ INF = math.inf
 @pytest.fixture
 def n_worlds(volume):
     """Return how many worlds to ask, of one kind in one dimension."""
-    n_cases = volume(4000, 20_000, 1_000_000)
+    n_cases = volume(4000, 8_000, 1_000_000)
     return math.ceil(n_cases / (M * SORTS) / len(KINDS) / 2)
 
 

@@ -848,7 +848,7 @@ def test_the_oracle_of_many_crowds(volume):
 
 
 def test_the_oracle_of_crowds_that_press(volume):
-    n_lasting, n_crowds = 0, volume(3, 15, 60, least=3)
+    n_lasting, n_crowds = 0, volume(3, 6, 60, least=3)
     for seed in range(n_crowds):
         exact = run(pressing_crowd(seed))
         checking.check(exact)
@@ -858,7 +858,7 @@ def test_the_oracle_of_crowds_that_press(volume):
 
 
 def test_the_oracle_of_crowds_that_grow(volume):
-    for seed in range(volume(8, 25, 120)):
+    for seed in range(volume(8, 16, 120)):
         checking.check(run(growing_crowd(seed)))
 
 

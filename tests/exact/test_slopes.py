@@ -210,7 +210,7 @@ def test_no_impact_with_a_slope_is_wrong(dim, numbers, draw, volume):
     number = numbers(rng)
     n_impacts = n_slanted = 0
 
-    for _ in range(volume(60, 500, 500_000, least=60)):
+    for _ in range(volume(60, 200, 500_000, least=60)):
         draw(pair, rng, number)
         gaps = list(pair.gaps())
         shown = [repr(esper.components_for_entity(e)) for e in (pair.slope, pair.box)]

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("implementation")
 @pytest.fixture
 def n_pairs(volume):
     """Return how many pairs to try of one kind in one dimension."""
-    n_pairs = volume(10_000, 30_000, 10_000_000)
+    n_pairs = volume(10_000, 20_000, 10_000_000)
     return math.ceil(n_pairs / len(KINDS) / 2)
 
 

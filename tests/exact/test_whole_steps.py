@@ -316,7 +316,7 @@ def install_witness(dim):
 @pytest.mark.slow_in_python
 def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
     n_pairs = n_held = n_worlds = 0
-    for number in choose_worlds(4, 60, 360):
+    for number in choose_worlds(4, 24, 360):
         n_worlds += 1
         random_world = RandomWorld(number)
         space, witness = install_witness(random_world.dim)
@@ -467,7 +467,7 @@ def compare_parts(whole, parts, near, movers):
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
 def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
     n_steps = n_impacts = n_open = 0
-    for number in choose_worlds(4, 60, 360):
+    for number in choose_worlds(4, 24, 360):
         random_world = RandomWorld(number)
         random_world.space = ec.install(dim=random_world.dim)
         near = 1e-9 if random_world.offset == 0.0 else FAR_NEAR

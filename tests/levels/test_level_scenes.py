@@ -143,7 +143,7 @@ def test_nothing_falls_or_sticks_while_a_level_streams_is_dug_and_restored(
             found.append([tile.number if (tile := level.tile_at(at)) else 0 for at in points])
         return found
 
-    for step in range(volume(60, 400, 800)):
+    for step in range(volume(60, 160, 800)):
         what = rng.random()
         if what < 0.3:
             x = rng.choice(views) + rng.randrange(150)

@@ -572,7 +572,7 @@ def test_forged_values_anywhere_are_refused_or_shown(world, tmp_path, volume, ca
     with gzip.open(path, "rt") as file:
         good = [json.loads(each) for each in file]
     chance, forged, n_refused = random.Random(11), str(tmp_path / "forged.rec"), 0
-    for n in range(volume(60, 400, 1000)):
+    for n in range(volume(60, 160, 1000)):
         lines = copy.deepcopy(good)
         at = chance.randrange(len(lines))
         lines[at] = change(lines[at], chance)

@@ -421,7 +421,7 @@ def set_number(k: int, place: int, axis: int, value: float) -> Forgery:
 def test_every_forged_flag_and_field_is_refused_or_played_on(make, volume):
     forger = Forger(make)
     every = list(forgeries(forger.state()))
-    n = min(len(every), volume(20, 50, len(every), least=8))
+    n = min(len(every), volume(20, 40, len(every), least=8))
 
     for name, forgery in random.Random(1).sample(every, n):
         try:
@@ -443,7 +443,7 @@ def test_forgeries_in_combination_are_refused_or_played_on(make, volume):
     toggles = [each for each in every if each[0].endswith("toggled")]
     rng = random.Random(2)
 
-    for n in range(volume(20, 50, 40_000, least=8)):
+    for n in range(volume(20, 40, 40_000, least=8)):
         some = [rng.choice(rng.choice((flags, toggles, every))) for _ in range(2 + n % 3)]
         try:
             forger.forge(*(forgery for _, forgery in some))

@@ -50,7 +50,7 @@ def test_flipped_bits_are_refused_and_the_world_is_untouched(busy, volume):
     space, data, now = busy
     rng = random.Random(1)
 
-    for n in range(volume(2000, 10_000)):
+    for n in range(volume(2000, 4_000, 10_000)):
         damaged = bytearray(data)
         for _ in range(1 + n % 3):
             at = rng.randrange(8 * len(data)) if n % 4 else rng.randrange(8 * 200)
@@ -216,7 +216,7 @@ def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
     rng = random.Random(4)
     n_taken = n_refused = 0
 
-    for n in range(volume(300, 1000, 3000, least=60)):
+    for n in range(volume(300, 600, 3000, least=60)):
         state = codec.decode(data, 2, capture.WIDTHS)
         for _ in range(1 + n % 3):
             array = getattr(

@@ -82,7 +82,7 @@ def test_who_hits_two_at_once_on_a_lift_bounces_as_on_the_ground(gravity, lift):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_rows_that_bounce_go_on_the_same_after_a_restore_at_any_step(dim, gravity, how, volume):
     n_steps, n_at_once = 8, 0
-    for seed in range(volume(8, 30, 300, least=6)):
+    for seed in range(volume(8, 16, 300, least=6)):
         boxes = rows_that_meet(seed, dim, {"Deflect", "Mass"})
         with another_world("rows"):
             bodies = [

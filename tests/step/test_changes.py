@@ -107,7 +107,7 @@ def test_calls_of_a_step_do_not_grow_with_the_world(
 ):
     monkeypatch.setattr(systems, "STEERED", set())  # as in a game that uses no `Character`
     found = []
-    for n_movers, n_fixed in ((10, 10), (600, 10), (10, volume(1000, 100_000))):
+    for n_movers, n_fixed in ((10, 10), (600, 10), (10, volume(1000, 40_000, 100_000))):
         esper.clear_database()
         game = Game(n_movers, n_fixed)
         counts = []

@@ -565,7 +565,7 @@ def test_a_step_that_is_interrupted_at_any_line_moves_no_body(
     n_lines = n_lines_of_step(in_new_world(kind))
     cuts = Cuts(in_new_world, kind)
 
-    for n in some_of(n_lines, volume(10, 40, n_lines, least=3)):
+    for n in some_of(n_lines, volume(10, 20, n_lines, least=3)):
         cuts.cut(Fuse(n))
 
     assert cuts.n_cuts > 3
@@ -615,7 +615,7 @@ def test_a_step_for_which_an_array_cannot_be_had_moves_no_body(
         patch.setattr(backend, "kernels", kernels)
         cuts.cut(whole)
         n_arrays = -whole.left
-        for n in some_of(n_arrays, volume(20, 60, 1000, least=6)):
+        for n in some_of(n_arrays, volume(20, 40, 1000, least=6)):
             assert cuts.cut(Allocations(n, pytest.MonkeyPatch())), n
 
     assert n_arrays > 40
@@ -706,7 +706,7 @@ def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
         scene.space.restore(data)
     n_lines = -whole.left
     # The last one is not interrupted at all.
-    for n in [*some_of(n_lines, volume(30, 100, n_lines, least=10)), 2 * n_lines]:
+    for n in [*some_of(n_lines, volume(30, 60, n_lines, least=10)), 2 * n_lines]:
         scene.space.restore(later)
         fuse = Fuse(n)
         with contextlib.suppress(InterruptError), fuse:
@@ -735,7 +735,7 @@ def test_a_state_of_which_the_restore_is_interrupted_has_come_back_or_has_not(
     for _ in range(2):
         esper.process(DT)
     ends = {}
-    for n in [*some_of(600, volume(30, 80, 600, least=10)), 10**6]:
+    for n in [*some_of(600, volume(30, 60, 600, least=10)), 10**6]:
         state, data = space.save_state(), space.snapshot()
         score.points += 1
         esper.component_for_entity(ball, ec.Velocity).x = n
@@ -786,7 +786,7 @@ def test_a_restore_that_is_interrupted_leaves_no_entity_half_changed(implementat
 
     before = structure()
     n_taken_back = 0
-    for n in some_of(3400, volume(20, 80, 3400, least=10), last=0):
+    for n in some_of(3400, volume(20, 40, 3400, least=10), last=0):
         fuse = Fuse(n)
         with contextlib.suppress(InterruptError), fuse:
             space.restore(good)

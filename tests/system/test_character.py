@@ -76,7 +76,7 @@ def stairs(play: Play, rise: float, tread: float, n: int) -> None:
 @pytest.mark.parametrize("phase", range(20))
 def test_no_seam_of_a_thousand_stops_it_at_any_phase(phase, volume):
     play = Play()
-    n = volume(200, 1000)
+    n = volume(200, 400, 1000)
     side = 2.0 + 0.1 * phase  # about one seam in each step
     for k in range(n + 30):
         play.box((k * side - 20, -8), ((k + 1) * side - 20, 0))

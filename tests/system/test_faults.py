@@ -303,7 +303,7 @@ def two_worlds(world):
 @pytest.mark.parametrize("seed", [1, *further(3)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, implementation, volume):
-    n_steps = volume(40, 200, 20_000, least=30)
+    n_steps = volume(40, 80, 20_000, least=30)
     games = [Game(name, seed=seed, suffers=name == two_worlds[1]) for name in two_worlds]
     n_events = 0
 
@@ -322,7 +322,7 @@ def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, impl
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_whose_steps_are_broken_off_lives_on(seed, world, implementation, volume):
     game, n_events = Game(world, seed, suffers=True, breaks_off=True), 0
-    n_steps = volume(40, 200, 20_000, least=30)
+    n_steps = volume(40, 80, 20_000, least=30)
 
     for _ in range(n_steps):
         n_events += game.take_step(1 / 30)[0]  # which checks the space and its contacts
@@ -435,7 +435,7 @@ def test_an_exception_at_each_event_of_a_run(error, world, implementation, volum
         wanted = sound.result()
     assert sound.n_calls >= 500
     assert {len(sound.heard[name]) > 0 for name in sound.heard} == {True}
-    stride = max(1, sound.n_calls // volume(12, 60, sound.n_calls))
+    stride = max(1, sound.n_calls // volume(12, 24, sound.n_calls))
     stride *= 1 if error is FaultError else 5
     failed = set()
 

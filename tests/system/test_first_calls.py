@@ -206,7 +206,7 @@ def test_no_step_or_query_imports_anything_and_no_second_snapshot(plain, volume)
         plain = True
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ECS_COLLIDE")}
     environment["ECS_COLLIDE_PURE_PYTHON"] = "1" if plain else "0"
-    n_steps = 20 if plain else volume(60, 200, 300)
+    n_steps = 20 if plain else volume(60, 120, 300)
 
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(n_steps)],
@@ -231,7 +231,7 @@ def test_nothing_that_a_step_calls_uses_the_set_functions_of_numpy():
 @pytest.mark.quick
 def test_sets_of_whole_numbers_are_those_of_python(volume):
     rng = np.random.default_rng(1)
-    for _ in range(volume(100, 400, 1000)):
+    for _ in range(volume(100, 200, 1000)):
         reach = int(10 ** rng.uniform(0, 15))
         first, second = (rng.integers(-reach, reach, rng.integers(0, 9)) for _ in range(2))
         listed, others = first.tolist(), second.tolist()

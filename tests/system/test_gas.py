@@ -32,7 +32,7 @@ def test_the_oracle_finds_boxes_inside_one_another():
 def test_two_thousand_boxes_in_a_closed_arena(volume):
     boxes, side = gas(2000, spacing=7.0, speed=60.0, dim=2)
     space = ec.install()
-    steps = volume(100, 800, 2000)
+    steps = volume(100, 320, 2000)
 
     def speeds():
         return np.sort(np.abs(columns(boxes, ec.Velocity)), axis=0)

@@ -134,7 +134,7 @@ def differ(one, other):
 def test_mirror_images_stay_mirror_images(name, volume):
     n_steps = volume(100, 100, least=60)
     parts = SETS[name]
-    for seed in range(volume(12, 100, 200)):
+    for seed in range(volume(12, 40, 200)):
         if name == "growing" and seed == 83:
             continue  # of two equal contacts of a body in a vice, the first in space is crushed
         boxes = world_of(seed, parts)
@@ -191,7 +191,7 @@ def images(dim):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_that_meet_at_one_instant_go_on_as_their_mirror_images(name, dim, volume):
-    n_worlds, others = volume(20, 100, 2000), []
+    n_worlds, others = volume(20, 40, 2000), []
     for seed in range(n_worlds):
         boxes = rows_that_meet(seed, dim, ROWS[name])
         with another_world("mirror"):
@@ -250,7 +250,7 @@ def play_pile(boxes, dim, mirror, order=1):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_pile_that_is_hit_goes_on_as_its_mirror_images(dim, volume):
     responses = {name: make for name, make in CRATES.items() if name in ("Slide", "Stop")}
-    for seed in range(volume(20, 200, 2000)):
+    for seed in range(volume(20, 80, 2000)):
         boxes = pile_of(seed, dim, responses)
         with another_world("mirror"):
             found = play_pile(boxes, dim, (1,) * dim)

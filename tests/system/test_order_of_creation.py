@@ -127,7 +127,7 @@ def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
 
     n_events = 0
     # The two flows meet after 54 steps, and a thousand are as close as they get after 180.
-    n_steps = volume(80, 300 if n < 1000 else 180, 600, least=60 if n < 1000 else 30)
+    n_steps = volume(80, 180, 600, least=60 if n < 1000 else 30)
     for step in range(n_steps):
         boxes, other_boxes = (crowd.step() for crowd in crowds)
         assert boxes == other_boxes, step

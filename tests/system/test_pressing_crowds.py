@@ -153,7 +153,7 @@ def test_members_of_a_crowd_stay_outside_each_other(response, implementation, vo
     crowd = Crowd(swarm(120 if implementation == "compiled" else 20), response)
     ec.install()
 
-    for _ in range(volume(40, 120, least=15)):
+    for _ in range(volume(40, 80, 120, least=15)):
         crowd.walk()
         centres = np.array([(place.x, place.y) for place in crowd.places])
         # Less than the slop: a row that nothing holds may keep a few roundings.

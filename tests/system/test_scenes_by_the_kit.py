@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 @pytest.mark.parametrize("name", BUILDS)
 def test_scene_repeats_in_every_variant(name: str, volume: Volume) -> None:
-    done = testing.assert_repeats(BUILDS[name], volume(10, 40, 200, least=8))
+    done = testing.assert_repeats(BUILDS[name], volume(10, 20, 200, least=8))
 
     expected = [each for each in testing.VARIANTS if each != "kernels" or ec.COMPILED]
     assert [each for each in done if each in expected] == expected
@@ -62,7 +62,7 @@ def test_scene_repeats_in_every_variant(name: str, volume: Volume) -> None:
 
 @pytest.mark.parametrize("name", ["mixed room in 3D", "pile", *further("mixed room", "gas")])
 def test_scene_comes_through_rollbacks(name: str, volume: Volume) -> None:
-    testing.assert_rollback_safe(BUILDS[name], volume(12, 120, 200, least=10), distance=4)
+    testing.assert_rollback_safe(BUILDS[name], volume(12, 48, 200, least=10), distance=4)
 
 
 @pytest.mark.parametrize("name", ["pile", "gas"])
@@ -70,7 +70,7 @@ def test_nobody_is_inside_anybody_and_contacts_are_balanced(name: str, volume: V
     with testing.Sim() as sim:
         sim.build(BUILDS[name])
         with testing.assert_never_inside(), testing.assert_contacts_balanced():
-            sim.step(volume(60, 400, least=10))
+            sim.step(volume(60, 160, 400, least=10))
 
 
 @pytest.mark.skipif(find_spec("syrupy") is None, reason="golden logs need syrupy")

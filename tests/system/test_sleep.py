@@ -232,7 +232,7 @@ class Yard:
 def test_a_yard_in_which_everything_happens(seed, dim, wild, motion, implementation, volume):
     asleep = twice(
         lambda space: Yard(space, seed, dim, wild).play,
-        volume(80, 200, 400, least=40),
+        volume(80, 160, 400, least=40),
         dim=dim,
         motion=motion,
     )

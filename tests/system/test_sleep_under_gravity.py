@@ -73,7 +73,7 @@ def test_a_yard_under_gravity_in_which_everything_happens(
         return ground.play
 
     asleep = side_by_side(
-        build, volume(80, 200, 400, least=40), dim=dim, rest_speed=0.5, **gravity_of(by, dim)
+        build, volume(80, 160, 400, least=40), dim=dim, rest_speed=0.5, **gravity_of(by, dim)
     )
 
     assert max(asleep) > 0

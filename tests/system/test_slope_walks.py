@@ -113,7 +113,7 @@ def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves
         walk = Walk(rng, moves=moves, dim=dim)
         asked = walk.speed * DT
         was_flush = is_even = False
-        for step in range(volume(120, 600, 1000, least=60)):
+        for step in range(volume(120, 240, 1000, least=60)):
             way = walk.way()
             if dim == 3 and step % 50 == 0:
                 side = rng.choice([0, 1, -1]) - round(walk.place()[2] / (3 * walk.tile))
@@ -150,7 +150,7 @@ def test_no_jump_on_any_tiling_ends_in_the_ground_or_in_the_ceiling(volume):
         character.jump_height = rng.uniform(0.5, 10) * tile
         esper.process(DT)
         in_air = 0
-        for _ in range(volume(120, 600, 1000, least=60)):
+        for _ in range(volume(120, 240, 1000, least=60)):
             character.jump = rng.random() < 0.8 and in_air < 10
             stood = character.on_ground
             ahead, _, gap, bends = walk.step()
@@ -180,7 +180,7 @@ def test_no_body_stops_at_a_seam_of_a_ceiling(dim, volume):
         body = mover(start, half, [0] * dim, ec.Slide())
         space = ec.install(dim=dim)
         speed = rng.uniform(1, 12) * tile
-        for _ in range(volume(120, 600, 1000, least=60)):
+        for _ in range(volume(120, 240, 1000, least=60)):
             x = position(body)[0]
             speed = -abs(speed) if x > 35 * tile else abs(speed) if x < 5 * tile else speed
             rise = velocity(body)[1] + 56 * tile * DT

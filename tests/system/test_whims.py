@@ -35,12 +35,12 @@ def room_log(name, n_steps, settings=None, **how):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_each_contact_that_begins_has_one_end(seed, volume):
-    room_log("whims", volume(60, 150, 300, least=30), seed=seed)
+    room_log("whims", volume(60, 120, 300, least=30), seed=seed)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_compiled_and_pure_python_do_the_same(dim, volume, monkeypatch):
-    logs, n_steps = [], volume(15, 60, 120, least=15)
+    logs, n_steps = [], volume(15, 30, 120, least=15)
     for compiled in (True, False):
         try:
             monkeypatch.setattr(backend, "kernels", backend.load(compiled=compiled))
@@ -57,7 +57,7 @@ def test_compiled_and_pure_python_do_the_same(dim, volume, monkeypatch):
      ({"margin": 5.0, "lookahead": 30.0}, {})],
 )  # fmt: skip
 def test_the_order_of_making_and_the_trees_change_nothing(settings, how, volume):
-    n_steps = volume(60, 150, 300, least=30)
+    n_steps = volume(60, 120, 300, least=30)
 
     assert room_log("whims", n_steps, settings, **how) == room_log("whims", n_steps)
 
@@ -85,7 +85,7 @@ def shown(space):
     ("dim", "wrap"), [(2, None), (3, None), (2, (40.0, 40.0)), (2, (40.0, None))]
 )
 def test_a_restored_world_goes_on_as_one_that_never_was(dim, wrap, volume):
-    for seed in range(volume(4, 15, 800)):
+    for seed in range(volume(4, 8, 800)):
         esper.switch_world("whims")
         esper.switch_world("restored")
         try:

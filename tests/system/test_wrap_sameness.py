@@ -86,7 +86,7 @@ def test_fat_bounds_snapshots_and_compilation_change_nothing(motion, monkeypatch
     implementations = [backend.load(compiled=False)]
     if backend.kernels.compiled:
         implementations.insert(0, backend.load(compiled=True))
-    for seed in range(volume(3, 30)):
+    for seed in range(volume(3, 12, 30)):
         logs = []
         for kernels in implementations if seed % 6 == 0 else implementations[:1]:
             monkeypatch.setattr(backend, "kernels", kernels)
