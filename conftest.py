@@ -26,7 +26,7 @@ _numbers = itertools.count()
 _PACKAGE = Path(backend.__file__).parents[1]
 EXAMPLES = 3  # tests of each file in ``-m quick``, a case of each
 DEAR = {"exact", "testing", "_kernel", "test_architecture.py"}  # without examples: half the time
-SHARE_COMPILED, SHARE_PURE = 20, 4  # every such case in pure Python, beside compiled ones and alone
+SHARE_COMPILED, SHARE_PURE = 20, 10  # every such case in pure Python: beside compiled ones, alone
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 
 
@@ -140,7 +140,7 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
     Of a test with many cases all run on the compiled kernels, and every twentieth in
     pure Python too, beginning with the first: that both give the same bits is
     what `tests/system/test_compiled_and_pure.py` and others show.  Where there is only pure Python,
-    every fourth case runs, and none that is marked ``slow_in_python``.
+    every tenth case runs, and none that is marked ``slow_in_python``.
     """
     counts: Counter[str] = Counter()
     chosen = []
