@@ -463,21 +463,24 @@ class Clusters(SharedMotion):
         self.turn_alone(i, k, velocity)
 
     def change_along(
-        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        before: cython.double,
+        velocity: cython.double,
     ) -> cython.void:
-        """Give a body a velocity along a surface; a lasting cluster shares the momentum.
+        """Give a body another velocity along a surface; a lasting cluster shares the momentum.
 
-        The velocity is the path's: the velocity of this instant plus the kick.
+        Both velocities are the path's: the velocity of this instant plus the kick.  `before` is
+        that which the body had when its new one was found: others of its cluster may have turned.
         """
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
         if root == 0:
             self.turn_freely(i, k, velocity)
-            return
-        shared: cython.double = self.final_velocity(i, k)
-        if velocity != shared:
+        elif velocity != before:
             self.push(root, self.weight_in(root, i), velocity)
-            self.push(root, -self.weight_in(root, i), shared)
+            self.push(root, -self.weight_in(root, i), before)
 
     def let_rise(self, i: cython.Py_ssize_t, k: cython.int, change: cython.double) -> cython.void:
         """Let a body fall again if an impact is to change its velocity against its gravity.

@@ -702,7 +702,8 @@ class CoulombFriction:
         axis: cython.int = r[at].axis
 
         if r[first].n_parts_rubbed or self._moves_as_one(first):
-            self.clusters.change_along(i, axis, self._velocity_after(first))
+            before: cython.double = self.clusters.final_velocity(i, axis)
+            self.clusters.change_along(i, axis, before, self._velocity_after(first))
         if r[first].n_parts_rubbed:
             if r[first].n_parts_rubbed == r[first].n_parts and r[first].most_kept == 0.0:
                 self.clusters.gravity.weaken(i, axis, 0.0)

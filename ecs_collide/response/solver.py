@@ -249,14 +249,14 @@ class Solver:
         may_part: cython.bint = False
 
         if self.clusters.gravity.is_on:
+            may_part = m.closes(self.met_at)
+            self.projection.lets_go |= may_part
             # Bodies merge by their velocities at this instant; their paths have others.
             for n in range(2):
                 if m.is_dynamic[n]:
                     self.clusters.let_fall(m.rows[n], m.axis)
                 if self.leaning.n and not normal_only:
                     self._share_weight(n)
-            may_part = m.closes(self.met_at)
-            self.projection.lets_go |= may_part
         press: cython.double = self.note_velocities(restitution)
         self.parting = max(0.0, -press) if may_part else 0.0
         if restitution > 0.0 and self.blocked == BOTH and press <= 0.0:

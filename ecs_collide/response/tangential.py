@@ -500,7 +500,7 @@ class TangentialResponse:
         while at:
             for axis in range(self.bodies.dim):
                 if self.wanted[at, axis] != self.after[at, axis]:
-                    self._change(self.turned[at].row, axis, self._turn_by(at, axis, part))
+                    self._change(at, axis, self._turn_by(at, axis, part))
             if part < 1.0:
                 self.turned[at].is_beside_wall = False
             other: cython.Py_ssize_t = self.turned[at].next
@@ -518,13 +518,16 @@ class TangentialResponse:
         )
 
     def _change(
-        self, i: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
+        self, at: cython.Py_ssize_t, axis: cython.int, velocity: cython.double
     ) -> cython.void:
         """Give a body a velocity at this instant."""
         c: Clusters = self.clusters
+        i: cython.Py_ssize_t = self.turned[at].row
+        before: cython.double = self.after[at, axis]
 
-        c.let_rise(i, axis, velocity - c.velocity_after(i, axis))
-        c.change_along(i, axis, velocity + c.kick_of(i, axis))
+        c.let_rise(i, axis, velocity - before)
+        kick: cython.double = c.kick_of(i, axis)
+        c.change_along(i, axis, before + kick, velocity + kick)
 
     def _hold(self, at: cython.Py_ssize_t) -> cython.void:
         """Keep gravity from a body that has taken the velocity of a wall beside it."""
@@ -534,7 +537,9 @@ class TangentialResponse:
             return
         for axis in range(self.bodies.dim):
             if not self._is_fixed(at, axis) and self.clusters.kick_of(i, axis) != 0.0:
-                self.clusters.change_along(i, axis, self.wanted[at, axis])
+                wanted: cython.double = self.wanted[at, axis]
+                before: cython.double = wanted + self.clusters.kick_of(i, axis)
+                self.clusters.change_along(i, axis, before, wanted)
                 self.clusters.gravity.weaken(i, axis, 0.0)
 
     def _part_to_turn(self, root: cython.Py_ssize_t) -> cython.double:

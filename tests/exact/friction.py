@@ -408,5 +408,5 @@ class Friction:
             velocity = self._velocity_of(i, axis) + group.change
             if rounds:
                 velocity = Fraction(round(velocity * 2**100), 2**100)
-            self.step.change_along(i, axis, velocity)
+            self.step.change_along(i, axis, self.step.final(i, axis), velocity)
             self.step.kicks.weaken(i, axis, group.kept)

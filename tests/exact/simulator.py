@@ -1054,15 +1054,18 @@ class Simulator:
             return self.velocity[i][k]
         return cluster.momentum / self.mass_of(cluster) + cluster.shift_of(i)
 
-    def change_along(self, i: int, k: int, velocity: Fraction) -> None:
-        """Give a body another velocity along a surface; in a group that lasts, all get a share."""
+    def change_along(self, i: int, k: int, before: Fraction, velocity: Fraction) -> None:
+        """Give a body another velocity along a surface; in a group that lasts, all get a share.
+
+        `before` is what it had when the new one was found: others of its group may have turned.
+        """
         cluster = self.lasting_cluster(i, k)
         if k in self.bodies[i].locked:
             return
         if cluster is None:
             self.change_alone(i, k, velocity)
         elif self.bodies[i].level == self.rank_of(cluster):
-            cluster.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
+            cluster.momentum += self.bodies[i].mass * (velocity - before)
 
     # -- limits --
 
@@ -2038,7 +2041,8 @@ class Simulator:
                 change = part * (wanted[n][k] - after[n][k])
                 if wanted[n][k] != after[n][k]:
                     self.kicks.give_back(n, k, change)
-                    self.change_along(n, k, after[n][k] + change + self.kicks.of[n][k])
+                    before = after[n][k] + self.kicks.of[n][k]
+                    self.change_along(n, k, before, before + change)
         self.met = [few for few in self.met if few.isdisjoint(group)]
         self.driven -= group
         for n, k in [key for key in self.unturned if key[0] in group]:
@@ -2050,7 +2054,7 @@ class Simulator:
         for n in beside - slowed:
             for k in range(self.dim) if self.bodies[n].response == "stop" else ():
                 if self._may_turn(n, k) and self.kicks.of[n][k]:
-                    self.change_along(n, k, wanted[n][k])
+                    self.change_along(n, k, wanted[n][k] + self.kicks.of[n][k], wanted[n][k])
                     self.kicks.weaken(n, k, Fraction(0))
 
     def _part_to_turn(

@@ -249,16 +249,19 @@ def test_a_group_ends_when_time_advances():
     assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
 
 
-def row_that_lasts(*more, last="slide", mass=4):
+def row_that_lasts(*more, fourth="slide", last="slide", mass=4):
     """Run a box at 64 into a row of four: joins turn 1 and 2 at 1/32, the last is met at 7/32.
 
     If the last weighs 4, all stop there, and share a momentum of 64.  If it weighs 2, all go on
     at 32, and all but the first share a momentum of 32.
     """
-    masses = enumerate((1, Fraction(3, 4), Fraction(5, 4)), 2)  # of two parts the first is heavier
-    row = [body(n, (4 * n - 4, 0), (1, 1), (0, 0), "slide", mass) for n, mass in masses]
-    runner = body(1, (0, 0), (1, 1), (64, 0), "slide")
-    return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, mass), *more])
+    masses = (1, 1, Fraction(3, 4), Fraction(5, 4), mass)  # of two parts the first is heavier
+    responses = ("slide", "slide", "slide", fourth, last)
+    row = [
+        body(n + 1, (4 * n, 0), (1, 1 + n // 4), (0 if n else 64, 0), responses[n], masses[n])
+        for n in range(5)
+    ]
+    return run([*row, *more])
 
 
 def test_a_group_merged_before_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
@@ -338,6 +341,18 @@ def test_who_is_stopped_in_a_group_that_lasts_slows_all_of_it():
     exact = row_that_lasts(press, last="stop")
 
     assert [exact.velocity[n][0] for n in range(1, 6)] == [4] * 5
+
+
+def test_two_that_are_stopped_at_once_in_a_group_that_lasts_both_find_it_as_it_was():
+    presses = [
+        body(6, (Fraction(169, 10), Fraction(7, 2)), (1, 1), (0, -1), mass=None),
+        body(7, (14, Fraction(5, 2)), (Fraction(1, 2), 1), (0, -1), mass=None),
+    ]
+
+    exact = row_that_lasts(*presses, fourth="stop", last="stop")
+
+    shared = Fraction(64 - 4 * 8 - 10) / 8  # each gives up its mass times 8
+    assert [exact.velocity[n][0] for n in range(1, 6)] == [shared] * 5
 
 
 def test_a_wall_takes_its_members_out_of_a_group_that_lasts():
@@ -1005,8 +1020,12 @@ FAULTS = {
         "pass",
     ),
     "what goes along a surface drags nobody along": (
-        "cluster.momentum += self.bodies[i].mass * (velocity - self.final(i, k))",
+        "cluster.momentum += self.bodies[i].mass * (velocity - before)",
         "pass",
+    ),
+    "who turns in a group that lasts finds it as the one before has left it": (
+        "self.bodies[i].mass * (velocity - before)",
+        "self.bodies[i].mass * (velocity - self.final(i, k))",
     ),
     "only the first of a pair is looked at again": (
         "if changed.isdisjoint(pair):",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import math
 import random
 
 import esper
@@ -61,6 +63,7 @@ SETS = {
     "one-way": {"Slide", "OneWay", "Sensor"},
     "driven": {"Slide", "Acceleration", "PushOut"},
     "steering": {"Slide", "Push", "Acceleration", "Damping"},
+    "turned": {"Slide", "Push", "Stop", "Acceleration"},
     "belts": {"Slide", "Carry"},
     "blockers on belts": {"Slide", "Blockers", "Carry"},
     "belts with friction": {"Slide", "Carry", "Friction", "Mass"},
@@ -306,6 +309,66 @@ def test_a_crate_on_two_belts_moves_at_the_mean_of_their_velocities_by_width(sid
         esper.process(1 / 60)
     assert space.carried(crate) == (side * 20, 0)
     assert velocity.xy == pytest.approx((side * 15, 0))  # it keeps the speed that it had
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("side", [1, -1])
+def test_two_that_press_turn_by_what_each_had_as_they_land(side, order, dim):
+    #   +----+----+
+    #   |Push|Stop|     the first presses on the second, and turns all of its speed
+    #   +----+----+
+    #         `->
+    # ------------------
+    ec.install(dim=dim)
+    esper.create_entity(ec.Position(0, -8), ec.Extents(*[500, 8, 500][:dim]))
+    parts = [(ec.Push(), ec.Mass(1), ec.Acceleration(side * 6, 0)), (ec.Stop(), ec.Mass(3))]
+    velocities = [ec.Velocity(side * 60, -90) for _ in parts]
+    for n in (0, 1)[::order]:
+        place = ec.Position(side * (10 * n - 20), 6)
+        esper.create_entity(place, ec.Extents(*[5] * dim), velocities[n], *parts[n])
+    for _ in range(2):
+        esper.process(1 / 60)
+        for velocity in velocities:
+            assert (side * velocity.x, velocity.y) == pytest.approx(
+                (math.hypot(60, 90) / 4, 0), 0.01
+            )
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+@pytest.mark.parametrize("friction", [0.1, 0.15, 0.2, 0.3])
+@pytest.mark.parametrize("speed", [0.8, 1.6, 3, 6])
+@pytest.mark.parametrize("side", [1, -1])
+def test_crates_that_friction_holds_and_one_hits_go_on_alike_in_each_order(
+    side, speed, friction, order
+):
+    #          +----+----+
+    #   +--+   | -> | <- |
+    #   |  | ->|    |    |     both would move to the right if friction did not hold them
+    #  -+--+---+----+----+--
+    def play(side, order):
+        space = ec.install(gravity=(0, -900))
+        esper.create_entity(ec.Position(0, -8), ec.Extents(500, 8))
+        pulls = {n: ec.Acceleration(side * pull, 0) for n, pull in ((1, 200), (2, -200))}
+        velocities = [ec.Velocity(0, 0) for _ in range(3)]
+        ids = {}
+        for n in order:
+            rubs = (pulls[n], ec.Friction(friction if n == 1 else 1)) if n else ()
+            ids[n] = esper.create_entity(
+                ec.Position(side * (10 * n - 10), 5), ec.Extents(5, 5), velocities[n],
+                ec.Slide(), ec.Mass([1, 4, 1][n]), *rubs,
+            )  # fmt: skip
+        places = []
+        for step in range(8):
+            if step == 3:
+                velocities[0].set(side * speed, 0)
+            esper.process(1 / 60)
+            places.append(space.positions([ids[n] for n in range(3)]))
+        return np.array(places) * (side, 1)
+
+    with another_world("mirror"):
+        places = play(1, (0, 1, 2))
+    assert not differ(places, play(side, order)).any()
 
 
 @pytest.mark.parametrize("growth", [0, 4])
